@@ -30,7 +30,9 @@ ALLOWED = {
     "host": {"units", "packet"},
     # What a path does to packets.
     "netem": {"units", "packet"},
-    "scenario": {"units", "cc", "aqm", "tcp", "host", "netem"},
+    # Derive macros; uses no room.
+    "derive": set(),
+    "scenario": {"derive", "units", "cc", "aqm", "tcp", "host", "netem"},
     "trace": {"units", "packet"},
     "measure": {"units", "packet", "scenario", "trace"},
     # Notices in results, the same on both planes.

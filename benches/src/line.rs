@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 /// One run of one case.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Line {
+pub(crate) struct Line {
     pub case: String,
     /// Data packets that left the bottleneck, or reached the receivers of a fabric.
     pub packets: u64,
@@ -18,7 +18,7 @@ pub struct Line {
 }
 
 impl Line {
-    pub fn million_per_s(&self) -> f64 {
+    pub(crate) fn million_per_s(&self) -> f64 {
         self.packets as f64 / self.cpu_s / 1e6
     }
 }

@@ -1,15 +1,16 @@
-//! Our cases and those of a peer in turns, each run in a process of its own. A peer is another simulator, or another build of this
-//! program: what answers `PEER --one CASE` with one [`Line`], or with exit code 3 if it does not have the case.
+//! Our cases and those of a peer in turns, each run in a process of its own. A peer is another simulator, or another
+//! build of this program: what answers `PEER --one CASE` with one [`Line`], or with exit code 3 if it does not have the
+//! case.
 
 use crate::line::Line;
 use std::path::Path;
 use std::process::Command;
 
 /// Exit code of a program that does not have the case it was asked for.
-pub const NO_SUCH_CASE: u8 = 3;
+pub(crate) const NO_SUCH_CASE: u8 = 3;
 
 /// All runs of one case.
-pub struct Race {
+pub(crate) struct Race {
     case: &'static str,
     ours: Vec<Line>,
     /// Empty if the peer does not have the case.
@@ -17,7 +18,7 @@ pub struct Race {
 }
 
 /// Runs each case `pairs` times here and at the peer.
-pub fn run(cases: &[&'static str], peer: &str, pairs: u32) -> Result<Vec<Race>, String> {
+pub(crate) fn run(cases: &[&'static str], peer: &str, pairs: u32) -> Result<Vec<Race>, String> {
     let here = std::env::current_exe().map_err(|e| format!("this program does not find itself: {e}"))?;
     // A path, where a plain name would be looked for among the commands.
     let peer = Path::new(peer).canonicalize().map_err(|e| format!("the peer {peer} was not found: {e}"))?;
@@ -75,9 +76,10 @@ fn one(program: &Path, case: &str) -> Result<Option<Line>, String> {
 }
 
 /// The table as Markdown.
-pub fn render(races: &[Race]) -> String {
+pub(crate) fn render(races: &[Race]) -> String {
     let mut text = String::from(
-        "| case | packets, ours | peer | M packets/s, ours: best | median | peer: best | median | ratio of best | of medians | MB, ours | peer |\n\
+        "| case | packets, ours | peer | M packets/s, ours: best | median | peer: best | median | ratio of best | of \
+         medians | MB, ours | peer |\n\
          |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
     );
     for Race { case, ours, peers } in races {
@@ -87,7 +89,8 @@ pub fn render(races: &[Race]) -> String {
         }
         let ((best, median), (peer_best, peer_median)) = (best_and_median(ours), best_and_median(peers));
         text += &format!(
-            "| {case} | {} | {} | {best:.2} | {median:.2} | {peer_best:.2} | {peer_median:.2} | {:.2} | {:.2} | {} | {} |\n",
+            "| {case} | {} | {} | {best:.2} | {median:.2} | {peer_best:.2} | {peer_median:.2} | {:.2} | {:.2} | {} | \
+             {} |\n",
             ours[0].packets,
             peers[0].packets,
             best / peer_best,

@@ -5,18 +5,24 @@ use shoal_scenario::Experiment;
 use shoal_sim::Outcome;
 
 /// One measured case.
-pub struct Row {
+pub(crate) struct Row {
     pub line: Line,
     flows: usize,
     events: u64,
-    /// Of the bottleneck; a fabric has many.
+    /// Utilisation of the bottleneck; `None` for a fabric, which has many.
     utilisation: Option<f64>,
     dropped: u64,
     flow_bytes: u64,
 }
 
 impl Row {
-    pub fn new(case: &str, experiment: &Experiment, outcome: &Outcome, cpu_s: f64, setup_s: f64) -> Self {
+    pub(crate) fn new(
+        case: &str,
+        experiment: &Experiment,
+        outcome: &Outcome,
+        cpu_s: f64,
+        setup_s: f64,
+    ) -> Self {
         let links = &outcome.bottlenecks;
         // Ports of hosts in a fabric also carry acknowledgements, of which another simulator may need more or fewer.
         let received = outcome.groups.iter().filter_map(|group| group.totals.data_packets).sum();
@@ -37,15 +43,16 @@ impl Row {
             flow_bytes: outcome.flow_bytes,
         }
     }
-    pub fn progress(&self) -> String {
+    pub(crate) fn progress(&self) -> String {
         format!("{}: {:.2} M packets/s", self.line.case, self.line.million_per_s())
     }
 }
 
 /// The table as Markdown.
-pub fn render(rows: &[Row]) -> String {
+pub(crate) fn render(rows: &[Row]) -> String {
     let mut text = String::from(
-        "| case | flows | packets | CPU s | M packets/s | ns/packet | events/packet | M events/s | utilisation | drops | B/flow | set-up s |\n\
+        "| case | flows | packets | CPU s | M packets/s | ns/packet | events/packet | M events/s | utilisation | \
+         drops | B/flow | set-up s |\n\
          |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
     );
     for row in rows {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A device that was set up sends nothing until the kernel has learnt of its carrier: it looks at once for some devices and
- * once a second, for 100 of them, for others (`linkwatch_run_queue`, `linkwatch_urgent_event`). Before that packets are
- * dropped (`noop_qdisc`); a lost SYN is repeated without ECN after a second.
+ * A device that was set up sends nothing until the kernel has learnt of its carrier: it looks at once for some devices
+ * and once a second, for 100 of them, for others (`linkwatch_run_queue`, `linkwatch_urgent_event`). Before that packets
+ * are dropped (`noop_qdisc`); a lost SYN is repeated without ECN after a second.
  */
 #define _GNU_SOURCE
 #include "guest.h"

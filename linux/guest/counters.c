@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Counters of /proc/net/snmp and /proc/net/netstat: lines of names and lines of values, `TcpExt: A B` and `TcpExt: 1 2`. */
+/*
+ * Counters of /proc/net/snmp and /proc/net/netstat: lines of names and lines of values, `TcpExt: A B` and `TcpExt: 1
+ * 2`.
+ */
 #include "guest.h"
 #include "script.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The client connects, sends a request, waits for the last byte of the response, thinks, and sends the next request; the
- * server responds immediately. Both directions share one connection.
+ * The client connects, sends a request, waits for the last byte of the response, thinks, and sends the next request;
+ * the server responds immediately. Both directions share one connection.
  */
 #include "flow.h"
 

@@ -83,8 +83,8 @@ void flow_code_point(uint64_t number, uint32_t code_point)
 /* Measurements. */
 
 /*
- * Number of handshake segments among those that the receiver's socket has sent: the SYN and the ACK if the receiver connects. A
- * SYN-ACK is not counted; it leaves before there is a socket for the connection (`tcp_make_synack`).
+ * Number of handshake segments among those that the receiver's socket has sent: the SYN and the ACK if the receiver
+ * connects. A SYN-ACK is not counted; it leaves before there is a socket for the connection (`tcp_make_synack`).
  */
 static uint32_t handshake_segments(const struct flow *flow)
 {
@@ -192,8 +192,9 @@ static void stop_at(uint32_t number, uint64_t now)
 
 /*
  * Bytes that an endless stream writes next: whole segments up to the limit of unsent data, or 0 if there is no room
- * (`__tcp_stream_memory_free`). The last segment of a write, and of a write that meets the limit, has PSH, which a receiver
- * acknowledges immediately (`tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`); with other sizes this program would decide how often.
+ * (`__tcp_stream_memory_free`). The last segment of a write, and of a write that meets the limit, has PSH, which a
+ * receiver acknowledges immediately (`tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`); with other sizes this program would
+ * decide how often.
  */
 static uint64_t stream_piece(const struct flow *flow)
 {
@@ -445,7 +446,9 @@ static void receiver_event(uint32_t number, uint32_t events, uint64_t now)
 
 static void arm(uint64_t when)
 {
-	struct itimerspec spec = { .it_value = { .tv_sec = (time_t)(when / 1000000000), .tv_nsec = (long)(when % 1000000000) } };
+	struct itimerspec spec = {
+		.it_value = { .tv_sec = (time_t)(when / 1000000000), .tv_nsec = (long)(when % 1000000000) },
+	};
 
 	if (timerfd_settime(timer, TFD_TIMER_ABSTIME, &spec, NULL))
 		fail_errno("cannot set the timer");

@@ -2,8 +2,9 @@
 /*
  * The first and only process of the guest: it builds the testbed, runs the flows, writes the results, and powers off.
  *
- * It has one thread with one event loop and starts no program but iperf3 and tc: an exec costs milliseconds of the host, and a busy wait
- * would stop the virtual clock for ever. All times are nanoseconds; CLOCK_MONOTONIC is the virtual clock.
+ * It has one thread with one event loop and starts no program but iperf3 and tc: an exec costs milliseconds of the
+ * host, and a busy wait would stop the virtual clock for ever. All times are nanoseconds; CLOCK_MONOTONIC is the
+ * virtual clock.
  */
 #ifndef SHOAL_GUEST_H
 #define SHOAL_GUEST_H
@@ -54,7 +55,10 @@ void sysctl_set(int host, const char *path, const char *value);
 void sysctl_write(int host, const char *path, const char *value);
 void sysctl_read(int host, const char *path, char *into, size_t room);
 void offloads_off(int host, const char *device);
-/* Sets gso_max_size, gso_max_segs, gro_max_size (of IPv4: gso_ipv4_max_size, gro_ipv4_max_size) or gro (0 or 1) of a device. */
+/*
+ * Sets gso_max_size, gso_max_segs, gro_max_size (of IPv4: gso_ipv4_max_size, gro_ipv4_max_size) or gro (0 or 1) of a
+ * device.
+ */
 void nic_set(int host, const char *device, const char *name, uint32_t value);
 /* The sizes of segments in the words of `ip -d link`, and the offloads in those of `ethtool -k`. */
 void nic_sizes(int host, const char *device, char *into, size_t room);

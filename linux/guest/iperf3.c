@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Bulk flows that iperf3 drives: a server at the receiver and a client at the sender, both in the directory /iperf3 with their
- * libraries. The guest obtains descriptors of their sockets (pidfd_getfd), so that they are sampled like those of all flows.
+ * Bulk flows that iperf3 drives: a server at the receiver and a client at the sender, both in the directory /iperf3
+ * with their libraries. The guest obtains descriptors of their sockets (pidfd_getfd), so that they are sampled like
+ * those of all flows.
  */
 #define _GNU_SOURCE
 #include "flow.h"

@@ -31,10 +31,11 @@ size_t host_question(int host, struct message *m, void *answer, size_t room, con
 /* Attributes of a device, in `answer`; their size in bytes is put into `left`. */
 const struct rtattr *link_attributes(int host, unsigned index, void *answer, size_t room, int *left);
 /*
- * Reads counters of a queue discipline, the attribute of this type, into `counters`: of the one below `parent`, or of the one with this
- * handle if `parent` is zero. Returns their size, which is zero if it has none.
+ * Reads counters of a queue discipline, the attribute of this type, into `counters`: of the one below `parent`, or of
+ * the one with this handle if `parent` is zero. Returns their size, which is zero if it has none.
  */
-size_t qdisc_counters(int host, const char *device, uint32_t parent, uint32_t handle, int type, void *counters, size_t room);
+size_t qdisc_counters(int host, const char *device, uint32_t parent, uint32_t handle, int type, void *counters,
+		      size_t room);
 /* Receives the next part of an answer. */
 size_t host_answer(int host, void *answer, size_t room, const char *what);
 

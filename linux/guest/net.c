@@ -61,7 +61,8 @@ const struct rtattr *link_attributes(int host, unsigned index, void *answer, siz
 	return IFLA_RTA(NLMSG_DATA(header));
 }
 
-size_t qdisc_counters(int host, const char *device, uint32_t parent, uint32_t handle, int type, void *counters, size_t room)
+size_t qdisc_counters(int host, const char *device, uint32_t parent, uint32_t handle, int type, void *counters,
+		      size_t room)
 {
 	static const char what[] = "cannot read the counters of a queue discipline";
 	static char answer[32768];
@@ -70,12 +71,15 @@ size_t qdisc_counters(int host, const char *device, uint32_t parent, uint32_t ha
 	const struct nlmsghdr *header = (const void *)answer;
 	int left;
 
-	/* The discipline is the answer, which the kernel sends to those that listen to all changes, and to us only on demand. */
+	/*
+	 * The discipline is the answer, which the kernel sends to those that listen to all changes, and to us only on demand.
+	 */
 	message_start(&m, RTM_GETQDISC, NLM_F_ECHO, &which, sizeof(which));
 	left = (int)host_question(host, &m, answer, sizeof(answer), what) - (int)NLMSG_LENGTH(sizeof(which));
 	if (left < 0 || header->nlmsg_type != RTM_NEWQDISC)
 		fail("%s: %s of `%s`", hosts[host].name, what, device);
-	for (struct rtattr *a = (struct rtattr *)(answer + NLMSG_LENGTH(sizeof(which))); RTA_OK(a, left); a = RTA_NEXT(a, left)) {
+	struct rtattr *a = (struct rtattr *)(answer + NLMSG_LENGTH(sizeof(which)));
+	for (; RTA_OK(a, left); a = RTA_NEXT(a, left)) {
 		size_t found = RTA_PAYLOAD(a);
 
 		if (a->rta_type == type) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Settings of hosts: kernel parameters, and offloads of network cards. Each is read back: one without effect ends the guest. */
+/*
+ * Settings of hosts: kernel parameters, and offloads of network cards. Each is read back: one without effect ends the
+ * guest.
+ */
 #define _GNU_SOURCE
 #include "guest.h"
 #include "message.h"

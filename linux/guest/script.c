@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Plays a script on this kernel's TCP. It does not judge: packets that leave and results of calls are recorded with their
- * times, and the host compares them with what the script expects.
+ * Plays a script on this kernel's TCP. It does not judge: packets that leave and results of calls are recorded with
+ * their times, and the host compares them with what the script expects.
  *
- * A line of the program is `EVENT VERB TIME ...`. A time is a letter and nanoseconds: `a` after the start, `r` after the end
- * of the preceding event, `s` after the scheduled arrival of the preceding packet. Lines with `-` instead of an event prepare
- * the device and the connections.
+ * A line of the program is `EVENT VERB TIME ...`. A time is a letter and nanoseconds: `a` after the start, `r` after
+ * the end of the preceding event, `s` after the scheduled arrival of the preceding packet. Lines with `-` instead of an
+ * event prepare the device and the connections.
  */
 #define _GNU_SOURCE
 #include "guest.h"

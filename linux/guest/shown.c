@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What `sysctl`, `ip -d link`, `ethtool -k`, `tc -s qdisc` and `ss -tin` would show of hosts, in the file /shown: a line for each
- * value, with host, program and text, separated by tabs. Settings are read when all of them are made, and counters at the end.
+ * What `sysctl`, `ip -d link`, `ethtool -k`, `tc -s qdisc` and `ss -tin` would show of hosts, in the file /shown: a
+ * line for each value, with host, program and text, separated by tabs. Settings are read when all of them are made, and
+ * counters at the end.
  */
 #define _GNU_SOURCE
 #include "flow.h"

@@ -2,9 +2,9 @@
 /*
  * The sockets of all hosts belong to this process and to one epoll set, so that nothing needs polling.
  *
- * A sender keeps little unsent data in its socket (TCP_NOTSENT_LOWAT), so that only the window decides what is sent and memory
- * stays bounded. A receiver discards data in the kernel (MSG_TRUNC) and is woken once for each chunk (SO_RCVLOWAT), which
- * costs less and does not change the ACKs (`__tcp_ack_snd_check` considers rcv_lowat).
+ * A sender keeps little unsent data in its socket (TCP_NOTSENT_LOWAT), so that only the window decides what is sent and
+ * memory stays bounded. A receiver discards data in the kernel (MSG_TRUNC) and is woken once for each chunk
+ * (SO_RCVLOWAT), which costs less and does not change the ACKs (`__tcp_ack_snd_check` considers rcv_lowat).
  */
 #define _GNU_SOURCE
 #include "flow.h"
@@ -44,7 +44,10 @@ void watch(int fd, uint32_t events, enum role role, uint32_t flow)
 
 void watch_sender_again(const struct flow *flow)
 {
-	struct epoll_event event = { .events = SENDER_EVENTS, .data.u64 = (uint64_t)ROLE_SENDER << 32 | (uint32_t)(flow - flows) };
+	struct epoll_event event = {
+		.events = SENDER_EVENTS,
+		.data.u64 = (uint64_t)ROLE_SENDER << 32 | (uint32_t)(flow - flows),
+	};
 
 	if (epoll_ctl(epoll, EPOLL_CTL_MOD, flow->sender, &event))
 		fail_errno("cannot watch a socket");
@@ -68,8 +71,8 @@ void use_cc(int fd, const char *cc)
 }
 
 /*
- * Lets TCP pace the socket itself. It does so for every rate that is set as the largest one, but for the value that means
- * "no limit" (`sk_setsockopt`); this one limits as little.
+ * Lets TCP pace the socket itself. It does so for every rate that is set as the largest one, but for the value that
+ * means "no limit" (`sk_setsockopt`); this one limits as little.
  */
 static void pace(int fd)
 {
@@ -113,11 +116,11 @@ static void window(int fd, const struct tcp_repair_window *value)
 }
 
 /*
- * A receiver acknowledges every packet while its window may grow (`tcp_grow_window`: quick |= 1), and the larger its buffer,
- * the longer it does. The models have no buffers that grow, and the size of this buffer must not influence a measurement; so
- * the window is fully open from the first packet on. TCP_WINDOW_CLAMP raises `rcv_ssthresh`, the variable that grows, up to
- * the offered window, which TCP_REPAIR_WINDOW makes large for that moment. Nothing is sent meanwhile, and the bound by memory
- * (`tcp_space`) stays in force.
+ * A receiver acknowledges every packet while its window may grow (`tcp_grow_window`: quick |= 1), and the larger its
+ * buffer, the longer it does. The models have no buffers that grow, and the size of this buffer must not influence a
+ * measurement; so the window is fully open from the first packet on. TCP_WINDOW_CLAMP raises `rcv_ssthresh`, the
+ * variable that grows, up to the offered window, which TCP_REPAIR_WINDOW makes large for that moment. Nothing is sent
+ * meanwhile, and the bound by memory (`tcp_space`) stays in force.
  */
 void open_window(int fd)
 {
@@ -157,7 +160,8 @@ void listen_for(uint32_t number)
 	bool server = client_asks(flow);
 	struct sockaddr_in address = place(number, server ? plan->source : plan->destination);
 
-	flow->listener = tcp_socket(server ? plan->sender : plan->receiver, server ? plan->cc : plan->listen_cc, plan->code_point);
+	flow->listener = tcp_socket(server ? plan->sender : plan->receiver, server ? plan->cc : plan->listen_cc,
+				    plan->code_point);
 	if (bind(flow->listener, (void *)&address, sizeof(address)) || listen(flow->listener, 1))
 		fail_errno("cannot listen");
 	watch(flow->listener, EPOLLIN, ROLE_LISTENER, number);

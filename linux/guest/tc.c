@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The program `tc`, which lies in the directory /tc with its libraries, and what the kernel says of the queue disciplines that it made:
- * the file /queues, with a line of handle, kind and hexadecimal TCA_OPTIONS for each, and the file /said, with what `tc` prints.
+ * The program `tc`, which lies in the directory /tc with its libraries, and what the kernel says of the queue
+ * disciplines that it made: the file /queues, with a line of handle, kind and hexadecimal TCA_OPTIONS for each, and the
+ * file /said, with what `tc` prints.
  */
 #define _GNU_SOURCE
 #include "guest.h"

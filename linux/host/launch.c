@@ -2,13 +2,13 @@
 /*
  * launch FOLDER CPU MEMORY SEED SHIM KERNEL ARGUMENT...
  *
- * Runs a user-mode kernel in FOLDER, on one CPU, with a constant environment, and cleans up after it: when the kernel or the
- * caller has ended, no process is left, and when the caller has ended, the folder is removed too. There is no time limit here:
- * the caller reads the guest's output and can end it.
+ * Runs a user-mode kernel in FOLDER, on one CPU, with a constant environment, and cleans up after it: when the kernel
+ * or the caller has ended, no process is left, and when the caller has ended, the folder is removed too. There is no
+ * time limit here: the caller reads the guest's output and can end it.
  *
- * MEMORY is the place of the file that holds the guest's memory: `shm`, or `folder`. Standard input is a pipe that the caller
- * keeps open; its end means that the caller has ended. Exit code: 0 if the guest has powered off, 1 for wrong arguments, 2 if
- * the guest ended otherwise.
+ * MEMORY is the place of the file that holds the guest's memory: `shm`, or `folder`. Standard input is a pipe that the
+ * caller keeps open; its end means that the caller has ended. Exit code: 0 if the guest has powered off, 1 for wrong
+ * arguments, 2 if the guest ended otherwise.
  */
 #define _GNU_SOURCE
 #include <dirent.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Preloaded into the user-mode kernel: getrandom(2), the only source of randomness that the kernel takes from the host, returns
- * the SplitMix64 stream (Steele, Lea, Flood 2014) of $SHOAL_SEED instead. It determines all randomness in the guest.
+ * Preloaded into the user-mode kernel: getrandom(2), the only source of randomness that the kernel takes from the host,
+ * returns the SplitMix64 stream (Steele, Lea, Flood 2014) of $SHOAL_SEED instead. It determines all randomness in the
+ * guest.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -2,11 +2,11 @@
 /*
  * Registers of traced processes on processors whose extended state is large.
  *
- * User-mode Linux 6.12 keeps the vector registers of its processes in 2696 bytes, the size with AVX-512. If the processor has
- * more state (AMX: 11 KiB), the host's ptrace returns the beginning of the state, but accepts only the whole of it
- * (`xstateregs_set`), and the guest stops with "ptrace set fp regs failed". Later kernels ask for the size. This function
- * completes the state with what the process has at that moment, which is correct because the programs in the guest do not use
- * the additional registers.
+ * User-mode Linux 6.12 keeps the vector registers of its processes in 2696 bytes, the size with AVX-512. If the
+ * processor has more state (AMX: 11 KiB), the host's ptrace returns the beginning of the state, but accepts only the
+ * whole of it (`xstateregs_set`), and the guest stops with "ptrace set fp regs failed". Later kernels ask for the size.
+ * This function completes the state with what the process has at that moment, which is correct because the programs in
+ * the guest do not use the additional registers.
  *
  * Only calls that failed are repaired, so kernels that know the size are not affected.
  */

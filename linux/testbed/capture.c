@@ -3,8 +3,8 @@
  * Captures whole packets: those that lines send or drop, and those that arrive at the named devices. They are read from
  * /proc/shoal_capture as records of the line (struct line_record), each followed by its packet, padded to eight bytes.
  *
- * Capturing does not change the result: a packet is copied in the context that handles it in any case. Hosts leave checksums to
- * their devices, and veth does not compute them; the missing checksums are filled into the copy.
+ * Capturing does not change the result: a packet is copied in the context that handles it in any case. Hosts leave
+ * checksums to their devices, and veth does not compute them; the missing checksums are filled into the copy.
  */
 #include <linux/module.h>
 #include <linux/netdevice.h>

@@ -2,14 +2,15 @@
 /*
  * Interrupt moderation of a network card, as a queue discipline in front of the host.
  *
- * A card with moderation (`ethtool -C DEVICE rx-usecs U rx-frames N`) raises no interrupt for the first packet that arrives. It waits
- * for U microseconds or until the N-th packet, whichever comes first, and the driver then finds all of these packets in its ring. So
- * this discipline, at the device of the node before the host, holds packets from the first one on, and sends all of them at one
- * instant. Packets for which its ring has no place are dropped. The peer, a veth with GRO, takes them from its ring by NAPI: up to 64
- * in a poll, and polls follow each other until the ring is empty, before which GRO keeps what it merges.
+ * A card with moderation (`ethtool -C DEVICE rx-usecs U rx-frames N`) raises no interrupt for the first packet that
+ * arrives. It waits for U microseconds or until the N-th packet, whichever comes first, and the driver then finds all
+ * of these packets in its ring. So this discipline, at the device of the node before the host, holds packets from the
+ * first one on, and sends all of them at one instant. Packets for which its ring has no place are dropped. The peer, a
+ * veth with GRO, takes them from its ring by NAPI: up to 64 in a poll, and polls follow each other until the ring is
+ * empty, before which GRO keeps what it merges.
  *
- * A packet that arrives at the very end of the wait comes after the interrupt, whichever of both events the kernel handles first:
- * it is the first of the next interrupt.
+ * A packet that arrives at the very end of the wait comes after the interrupt, whichever of both events the kernel
+ * handles first: it is the first of the next interrupt.
  */
 #include <linux/module.h>
 #include <net/pkt_sched.h>

@@ -11,9 +11,9 @@
  * (`release_sock`). So a testbed took one packet per 256 ns: with packets of 1500 B 47 Gbit/s, once
  * they came faster than that.
  *
- * With this module a read of the clock costs the kernel no time, and a program `asking_ns`. The virtual time itself, and the
- * device that interrupts at a given time, remain those of user-mode Linux; both are static symbols, found by their distance
- * from the only exported symbol of that file.
+ * With this module a read of the clock costs the kernel no time, and a program `asking_ns`. The virtual time itself,
+ * and the device that interrupts at a given time, remain those of user-mode Linux; both are static symbols, found by
+ * their distance from the only exported symbol of that file.
  */
 #include <linux/module.h>
 #include <linux/clockchips.h>
@@ -26,7 +26,8 @@
 
 static uint asking_ns = 256;
 module_param(asking_ns, uint, 0444);
-MODULE_PARM_DESC(asking_ns, "Time that passes when a program asks for the time; 0 only if none does so until it has passed");
+MODULE_PARM_DESC(asking_ns, 
+		 "Time that passes when a program asks for the time; 0 only if none does so until it has passed");
 
 /*
  * Address of a static function or variable: AT_NAME is the address of NAME in System.map (Kbuild).

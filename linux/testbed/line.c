@@ -2,31 +2,33 @@
 /*
  * A line in front of which any queue discipline waits, and a record of every packet.
  *
- * Unlike a token bucket, which saves credit and sends small packets in bursts, this discipline behaves like a transmitter: a
- * packet takes its size divided by the rate, the next transmission begins when it ends, and the packet in transmission is no
- * longer in the queue. The single child decides which packets wait, are marked and are dropped; it sees IP packets and the MTU
- * of IP. Packets that have been sent arrive after the propagation delay of the link. They are kept here meanwhile, and are part
- * of neither the queue nor its records.
+ * Unlike a token bucket, which saves credit and sends small packets in bursts, this discipline behaves like a
+ * transmitter: a packet takes its size divided by the rate, the next transmission begins when it ends, and the packet
+ * in transmission is no longer in the queue. The single child decides which packets wait, are marked and are dropped;
+ * it sees IP packets and the MTU of IP. Packets that have been sent arrive after the propagation delay of the link.
+ * They are kept here meanwhile, and are part of neither the queue nor its records.
  *
- * Rate and delay may change at times that are known in advance. A packet keeps the rate with which its transmission began; no
- * transmission begins while the line is down (rate 0), and the first one afterwards begins at the end of the outage. The delay
- * of a packet is that of the time at which it has left; no packet overtakes another when the delay falls.
+ * Rate and delay may change at times that are known in advance. A packet keeps the rate with which its transmission
+ * began; no transmission begins while the line is down (rate 0), and the first one afterwards begins at the end of the
+ * outage. The delay of a packet is that of the time at which it has left; no packet overtakes another when the delay
+ * falls.
  *
- * Instead of a rate a line may have opportunities to send, which repeat. All of them are one stream of bytes, of which each
- * belongs to an instant: a packet takes the next bytes and leaves with the last of them, and bytes at whose instant nothing waits
- * are lost. A packet that comes at an instant has missed it.
+ * Instead of a rate a line may have opportunities to send, which repeat. All of them are one stream of bytes, of which
+ * each belongs to an instant: a packet takes the next bytes and leaves with the last of them, and bytes at whose
+ * instant nothing waits are lost. A packet that comes at an instant has missed it.
  *
  * Timers may be up to a microsecond late: a system call that fails takes that long, and no timer fires meanwhile
- * (`handle_syscall` in arch/um). The schedule of a busy line does not depend on it. ACK-clocked packets arrive at the pace of
- * the line, just when a transmission ends; of two such simultaneous events the end of the transmission comes first.
+ * (`handle_syscall` in arch/um). The schedule of a busy line does not depend on it. ACK-clocked packets arrive at the
+ * pace of the line, just when a transmission ends; of two such simultaneous events the end of the transmission comes
+ * first.
  *
- * At the device of a host the line is its network card: a segment that TCP hands over as one waits as one, and is split into packets
- * when its transmission begins, which follow each other. The socket counts each until its transmission has ended (TCP small
- * queues); what the card then has to send belongs to nobody.
+ * At the device of a host the line is its network card: a segment that TCP hands over as one waits as one, and is split
+ * into packets when its transmission begins, which follow each other. The socket counts each until its transmission has
+ * ended (TCP small queues); what the card then has to send belongs to nobody.
  *
- * Every arrival, drop and start of a transmission is recorded (struct line_record) and read from /proc/shoal_line. Drops of the
- * child appear in three places: packets that it refuses, and packets that it evicts for an arrival (fq_codel), are returned in
- * `to_free`; for packets that it drops when asked for one, their destructor is called.
+ * Every arrival, drop and start of a transmission is recorded (struct line_record) and read from /proc/shoal_line.
+ * Drops of the child appear in three places: packets that it refuses, and packets that it evicts for an arrival
+ * (fq_codel), are returned in `to_free`; for packets that it drops when asked for one, their destructor is called.
  */
 #include <linux/module.h>
 #include <linux/poll.h>
@@ -100,8 +102,9 @@ struct line_sched {
 };
 
 /*
- * Simultaneous events may differ by the truncation of transmission ends to whole nanoseconds, which happens once for each hop.
- * The tolerance is this number of nanoseconds, but at most the given fraction of a packet's transmission time.
+ * Simultaneous events may differ by the truncation of transmission ends to whole nanoseconds, which happens once for
+ * each hop. The tolerance is this number of nanoseconds, but at most the given fraction of a packet's transmission
+ * time.
  */
 #define ROUNDING_NS	16
 #define ROUNDING_PART	8
@@ -112,8 +115,8 @@ static struct line_sched *asking;
 static void line_dropped(struct sk_buff *skb);
 
 /*
- * What must be known of a packet when it leaves: its time of arrival, and its ECN field on arrival and after the child accepted
- * it. They are kept in the packet's stamp and mark, which nothing else uses for forwarded packets.
+ * What must be known of a packet when it leaves: its time of arrival, and its ECN field on arrival and after the child
+ * accepted it. They are kept in the packet's stamp and mark, which nothing else uses for forwarded packets.
  */
 #define ECN_QUEUED(skb) ((skb)->mark & 3)
 #define ECN_ARRIVED(skb) ((skb)->mark >> 2 & 3)
@@ -121,8 +124,8 @@ static void line_dropped(struct sk_buff *skb);
 static void remember(const struct line_sched *q, struct sk_buff *skb, u64 now, u8 ecn)
 {
 	/*
-	 * Forwarded packets belong to no socket (`ip_rcv_core`). A packet of this host is counted by its socket, and its stamp is the
-	 * time from which it may leave: when it was sent, or later if it is paced.
+	 * Forwarded packets belong to no socket (`ip_rcv_core`). A packet of this host is counted by its socket, and its stamp
+	 * is the time from which it may leave: when it was sent, or later if it is paced.
 	 */
 	if (q->number == LINE_UNRECORDED && segments_owned(skb))
 		return;

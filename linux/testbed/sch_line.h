@@ -18,7 +18,8 @@ enum {
 	TCA_LINE_RATES,		/* u64: changes of the rate among those written to /proc/shoal_line: first | count << 32 */
 	TCA_LINE_DELAYS,	/* u64: changes of the delay, likewise */
 	TCA_LINE_OPPORTUNITIES,	/* u64: one lap of opportunities to send, likewise; the line then has no rate */
-	TCA_LINE_CODE_POINTS,	/* 64 bytes: for each DiffServ code point the class of the child TCA_LINE_CLASSES that its packets join */
+	/* 64 bytes: for each DiffServ code point the class of the child TCA_LINE_CLASSES that its packets join */
+	TCA_LINE_CODE_POINTS,
 	__TCA_LINE_MAX,
 };
 

@@ -1,16 +1,16 @@
-//! Vectors that the kernel modules' user-space harness replays (linux/modules/tests): what the Rust models say. Included by the
-//! tests that make them.
+//! Vectors that the kernel modules' user-space harness replays (linux/modules/tests): what the Rust models say.
+//! Included by the tests that make them.
 
 use std::fmt::Write;
 use std::path::Path;
 
-/// Writes `text` into the folder that `SHOAL_VECTORS` names, if it names one (linux/modules/tests/Makefile), and compares it with
-/// what tests/vectors/golden keeps of it: for each configuration the number of its rows, their fingerprint and the last of them.
-/// Model and module might otherwise change alike and nobody would notice.
+/// Writes `text` into the folder that `SHOAL_VECTORS` names, if it names one (linux/modules/tests/Makefile), and
+/// compares it with what tests/vectors/golden keeps of it: for each configuration the number of its rows, their
+/// fingerprint and the last of them. Model and module might otherwise change alike and nobody would notice.
 ///
 /// # Panics
 /// If a configuration says something else.
-pub fn check(name: &str, text: &str) {
+pub(crate) fn check(name: &str, text: &str) {
     if let Some(folder) = std::env::var_os("SHOAL_VECTORS") {
         let path = Path::new(&folder).join(name);
         std::fs::write(&path, text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
@@ -34,7 +34,8 @@ pub fn check(name: &str, text: &str) {
     assert!(
         kept == found,
         "the model no longer says what it said (tests/vectors/golden/{name}, line {place}):\n{change}\n\
-         hint: if that is meant, `make vectors` writes the summaries anew; it keeps all rows in linux/modules/tests/build/vectors, so that \
+         hint: if that is meant, `make vectors` writes the summaries anew; it keeps all rows in \
+         linux/modules/tests/build/vectors, so that \
          those of two versions can be compared"
     );
 }

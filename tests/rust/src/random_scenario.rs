@@ -15,21 +15,24 @@ pub fn random_scenario(bytes: &mut Bytes<'_>) -> String {
         1 => {
             let delay = bytes.pick(&["50 us", "2 ms"]);
             format!(
-                "[topology]\nkind = \"star\"\nhosts = 4\nrate = \"{rate}\"\ndelay = \"{delay}\"\nbuffer = \"{buffer}\"\n\
+                "[topology]\nkind = \"star\"\nhosts = 4\nrate = \"{rate}\"\ndelay = \"{delay}\"\nbuffer = \
+                 \"{buffer}\"\n\
                  overhead = \"{overhead}\"\nhost_buffer = \"100 packets\"\naqm = {aqm}\n{}",
                 shared_buffer(bytes)
             )
         }
         2 => format!(
             "[topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 3\nhosts_per_leaf = 2\nrate = \"{rate}\"\n\
-             fabric_rate = \"{}\"\ndelay = \"100 us\"\nfabric_delay = \"1 ms\"\nbuffer = \"{buffer}\"\noverhead = \"{overhead}\"\n\
+             fabric_rate = \"{}\"\ndelay = \"100 us\"\nfabric_delay = \"1 ms\"\nbuffer = \"{buffer}\"\noverhead = \
+             \"{overhead}\"\n\
              reported = \"switches\"\naqm = {aqm}\nfabric_aqm = {}\n{}",
             bytes.pick(&["1 Mbit/s", "5 Mbit/s", "100 Mbit/s"]),
             law(bytes),
             shared_buffer(bytes)
         ),
         3 => format!(
-            "[topology]\nkind = \"parking-lot\"\nbottlenecks = 3\nrate = \"{rate}\"\ndelay = \"2 ms\"\nbuffer = \"{buffer}\"\n\
+            "[topology]\nkind = \"parking-lot\"\nbottlenecks = 3\nrate = \"{rate}\"\ndelay = \"2 ms\"\nbuffer = \
+             \"{buffer}\"\n\
              access_rate = \"{}\"\naccess_delay = \"300 us\"\noverhead = \"{overhead}\"\naqm = {aqm}\n",
             bytes.pick(&["unlimited", "20 Mbit/s"]),
         ),
@@ -37,10 +40,14 @@ pub fn random_scenario(bytes: &mut Bytes<'_>) -> String {
         _ => {
             let second = bytes.pick(&["1 Mbit/s", "5 Mbit/s", "100 Mbit/s"]);
             format!(
-                "[topology]\nkind = \"graph\"\nbdp_rtt = \"20 ms\"\nnodes = [\"h1\", \"h2\", \"s\", \"t\", \"h4\"]\n[[topology.links]]\n\
-                 from = \"h1\"\nto = \"s\"\nrate = \"unlimited\"\ndelay = \"1 ms\"\n[[topology.links]]\nfrom = \"h2\"\nto = \"s\"\n\
-                 rate = \"20 Mbit/s\"\nbuffer = \"50 packets\"\n[[topology.links]]\nfrom = \"s\"\nto = \"t\"\nrate = \"{rate}\"\n\
-                 delay = \"3 ms\"\nbuffer = \"{buffer}\"\naqm = {aqm}\nmonitored = true\n[[topology.links]]\nfrom = \"t\"\nto = \"h4\"\n\
+                "[topology]\nkind = \"graph\"\nbdp_rtt = \"20 ms\"\nnodes = [\"h1\", \"h2\", \"s\", \"t\", \
+                 \"h4\"]\n[[topology.links]]\n\
+                 from = \"h1\"\nto = \"s\"\nrate = \"unlimited\"\ndelay = \"1 ms\"\n[[topology.links]]\nfrom = \
+                 \"h2\"\nto = \"s\"\n\
+                 rate = \"20 Mbit/s\"\nbuffer = \"50 packets\"\n[[topology.links]]\nfrom = \"s\"\nto = \"t\"\nrate = \
+                 \"{rate}\"\n\
+                 delay = \"3 ms\"\nbuffer = \"{buffer}\"\naqm = {aqm}\nmonitored = true\n[[topology.links]]\nfrom = \
+                 \"t\"\nto = \"h4\"\n\
                  rate = \"{second}\"\nbuffer = \"30 packets\"\noverhead = \"{overhead}\"\n"
             )
         }
@@ -64,11 +71,13 @@ pub fn random_scenario(bytes: &mut Bytes<'_>) -> String {
 fn dumbbell(bytes: &mut Bytes<'_>, rate: &str, buffer: &str, aqm: &str, overhead: &str) -> String {
     let topology = match bytes.byte() % 3 {
         0 => String::new(),
-        1 => "[topology]\nkind = \"dumbbell\"\naccess_rate = \"30 Mbit/s\"\naccess_buffer = \"10 packets\"\nhosts = 3\n".into(),
+        1 => "[topology]\nkind = \"dumbbell\"\naccess_rate = \"30 Mbit/s\"\naccess_buffer = \"10 packets\"\nhosts = \
+              3\n".into(),
         _ => "[topology]\nkind = \"dumbbell\"\naccess_rate = \"30 Mbit/s\"\nswitches = true\n".into(),
     };
     format!(
-        "{topology}[bottleneck]\nrate = \"{rate}\"\nbuffer = \"{buffer}\"\nbdp_rtt = \"20 ms\"\noverhead = \"{overhead}\"\naqm = {aqm}\n"
+        "{topology}[bottleneck]\nrate = \"{rate}\"\nbuffer = \"{buffer}\"\nbdp_rtt = \"20 ms\"\noverhead = \
+         \"{overhead}\"\naqm = {aqm}\n"
     )
 }
 
@@ -104,7 +113,8 @@ fn law(bytes: &mut Bytes<'_>) -> String {
             bytes.pick(&["", ", ce_threshold = \"500 us\"", ", limit = \"15 packets\""]),
         ),
         12 => format!(
-            "{{ kind = \"fq-codel\", {}, quantum = \"{}\", target = \"1 ms\", interval = \"20 ms\", ecn = {}{}, drop_batch = \"{}\" }}",
+            "{{ kind = \"fq-codel\", {}, quantum = \"{}\", target = \"1 ms\", interval = \"20 ms\", ecn = {}{}, \
+             drop_batch = \"{}\" }}",
             bytes.pick(&["classifier = \"flow\"", "flows = 1024", "flows = 2", "flows = 1"]),
             bytes.pick(&["256 B", "1514 B", "9014 B"]),
             bytes.flag(),
@@ -127,7 +137,8 @@ fn law(bytes: &mut Bytes<'_>) -> String {
         14 => {
             let queue = |bytes: &mut Bytes<'_>, prio: u8| {
                 format!(
-                    "{{ min = \"{}\", max = \"12 kB\", burst = \"6 packets\", probability = {}, ecn = {}, harddrop = {}{} }}",
+                    "{{ min = \"{}\", max = \"12 kB\", burst = \"6 packets\", probability = {}, ecn = {}, harddrop = \
+                     {}{} }}",
                     bytes.pick(&["2 kB", "6 kB"]),
                     bytes.pick(&["0.02", "1"]),
                     bytes.flag(),
@@ -156,7 +167,8 @@ fn law(bytes: &mut Bytes<'_>) -> String {
             bytes.pick(&["classic", "total"]),
         ),
         8 => format!(
-            "{{ kind = \"dualpi2\", ecn_mask = \"{}\", native = \"{}\", marking = \"{}\", overload = \"{}\", scheduler = \"{}\", target = \"{}\" }}",
+            "{{ kind = \"dualpi2\", ecn_mask = \"{}\", native = \"{}\", marking = \"{}\", overload = \"{}\", \
+             scheduler = \"{}\", target = \"{}\" }}",
             bytes.pick(&["any-ect", "l4s-ect"]),
             bytes.pick(&["step", "ramp"]),
             bytes.pick(&["random", "recur"]),
@@ -182,14 +194,16 @@ fn law(bytes: &mut Bytes<'_>) -> String {
         3 => {
             let average = bytes.pick(&["shared", "per-class"]);
             format!(
-                "{{ kind = \"dual-red\", reno = {{ {slope} }}, dctcp = {{ threshold = \"2 packets\" }}, average = \"{average}\", spacing = \"{spacing}\" }}"
+                "{{ kind = \"dual-red\", reno = {{ {slope} }}, dctcp = {{ threshold = \"2 packets\" }}, average = \
+                 \"{average}\", spacing = \"{spacing}\" }}"
             )
         }
         4 => format!(
             "{{ kind = \"dual-red\", reno = {{ {slope} }}, dctcp = {{ {slope} }}, spacing = \"{spacing}\" }}"
         ),
         _ => format!(
-            "{{ kind = \"linux-red\", min = \"3 kB\", max = \"9 kB\", burst = \"4 packets\", limit = \"40 kB\", ecn = {}, harddrop = {}, adaptive = {}, kernel = \"{}\" }}",
+            "{{ kind = \"linux-red\", min = \"3 kB\", max = \"9 kB\", burst = \"4 packets\", limit = \"40 kB\", ecn = \
+             {}, harddrop = {}, adaptive = {}, kernel = \"{}\" }}",
             bytes.flag(),
             bytes.flag(),
             bytes.flag(),
@@ -293,8 +307,8 @@ fn group(bytes: &mut Bytes<'_>, number: u8, topology: u8) -> String {
         if stops_one_by_one { format!("stop = [{}]\n", stops[..count].join(", ")) } else { String::new() };
     let count = if at_random { String::new() } else { format!("count = {count}\n") };
     let mut text = format!(
-        "[[flows]]\nname = \"g{number}\"\ncc = \"{cc}\"\nstack = \"{stack}\"\n{receiver}app = {app}\nstart = {start}\n{count}{stop}\
-         sack = {}\ndelayed_ack = {}\n",
+        "[[flows]]\nname = \"g{number}\"\ncc = \"{cc}\"\nstack = \"{stack}\"\n{receiver}app = {app}\nstart = \
+         {start}\n{count}{stop}sack = {}\ndelayed_ack = {}\n",
         switches & 1 == 0,
         switches & 2 == 0
     );

@@ -45,7 +45,8 @@ fn rounds_begin_on_time_or_when_the_one_before_has_finished() {
 
 #[test]
 fn constant_rate_is_what_it_says() {
-    // 2 Mbit/s of payload below 10 Mbit/s: all of it arrives. 10 s hold 1726.5 writes of 1448 B, so +-1 write of rounding.
+    // 2 Mbit/s of payload below 10 Mbit/s: all of it arrives. 10 s hold 1726.5 writes of 1448 B, so +-1 write of
+    // rounding.
     let outcome = run(&experiment(&scenario(
         "12 s",
         "2 s",
@@ -58,9 +59,9 @@ fn constant_rate_is_what_it_says() {
 
 #[test]
 fn silence_between_bursts_is_silent() {
-    // On 1 s, off 3 s from 0 s: in [4 s, 12 s) the wire is used for two on periods. A window of 15 kB in 20 ms and the time
-    // of its own packets keeps the queue short, so nothing spills over: at most a quarter of the time is used, and at
-    // 6 Mbit/s (15 kB in 20 ms, slow start and delayed ACKs aside) at least an eighth.
+    // On 1 s, off 3 s from 0 s: in [4 s, 12 s) the wire is used for two on periods. A window of 15 kB in 20 ms and the
+    // time of its own packets keeps the queue short, so nothing spills over: at most a quarter of the time is used, and
+    // at 6 Mbit/s (15 kB in 20 ms, slow start and delayed ACKs aside) at least an eighth.
     let flow = r#"app = { on = "1 s", off = "3 s" }
         receive_window = "15 kB""#;
     let outcome = run(&experiment(&scenario("12 s", "4 s", flow)));
@@ -81,8 +82,9 @@ fn stopped_flow_finishes_what_it_has_sent() {
 
 #[test]
 fn flows_of_a_group_stop_one_by_one() {
-    // At 3 s at most 2 x 100 kB are on the way, which leave within 160 ms; the last ACK comes within 20 ms of propagation and
-    // 40 ms that it may be delayed. From then on one flow has the link alone: 100 kB a round trip fill 10 Mbit/s x 20 ms.
+    // At 3 s at most 2 x 100 kB are on the way, which leave within 160 ms; the last ACK comes within 20 ms of
+    // propagation and 40 ms that it may be delayed. From then on one flow has the link alone: 100 kB a round trip fill
+    // 10 Mbit/s x 20 ms.
     let flow = "count = 2\nreceive_window = \"100 kB\"\nstop = [\"3 s\", \"never\"]";
     let outcome = run(&experiment(&scenario("10 s", "6 s", flow)));
     let [first, second] = &outcome.groups[0].flows[..] else { panic!("two flows") };

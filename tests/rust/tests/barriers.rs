@@ -29,9 +29,9 @@ fn outcome(duration: &str, flow: &str) -> Outcome {
     outcome
 }
 
-/// Four flows of ten segments each share the wire for 48 ms. A round takes the news of its start on the way back (10 ms), that
-/// and the way there (10 ms); the first one a handshake (20 ms, and 60 B of four SYNs: the last sender hears of its own after
-/// 20.192 ms, when the first has begun at 20.048) instead of the news.
+/// Four flows of ten segments each share the wire for 48 ms. A round takes the news of its start on the way back (10
+/// ms), that and the way there (10 ms); the first one a handshake (20 ms, and 60 B of four SYNs: the last sender hears
+/// of its own after 20.192 ms, when the first has begun at 20.048) instead of the news.
 #[test]
 fn a_round_ends_when_the_last_flow_has_delivered() {
     let outcome = outcome("10 s", r#"app = { transfer = "14480 B", rounds = 20, barrier = true }"#);
@@ -71,7 +71,8 @@ fn the_barrier_makes_flows_wait() {
 
 #[test]
 fn rounds_begin_on_time_if_the_last_one_is_over() {
-    // Rounds of 68 ms every 200 ms: the last one begins at 3.8 s and ends 68 ms later, its ACK 10 ms and a delay of at most 40 later.
+    // Rounds of 68 ms every 200 ms: the last one begins at 3.8 s and ends 68 ms later, its ACK 10 ms and a delay of at
+    // most 40 later.
     let outcome =
         outcome("10 s", r#"app = { transfer = "14480 B", rounds = 20, every = "200 ms", barrier = true }"#);
     let stop = outcome.groups[0].flows.iter().map(|flow| flow.stop_s.unwrap()).fold(0.0, f64::max);

@@ -85,10 +85,11 @@ fn marked_constant(mut config: EndpointConfig, p: f64) -> f64 {
 /// A35: W p is from 1.2 to 2.8 for stacks that cut once a window.
 const WINDOW_CUTS: std::ops::RangeInclusive<f64> = 1.2..=2.8;
 
-/// A25, A35: with random marks of probability p, W p is a constant. Two presets are outside at one p each, which is an expected
-/// difference: where nearly every window has a mark, `dctcp-linux-3.18` gains one packet a window, because its slow-start test holds once after
-/// every cut (A13), and `dctcp-ikr` gains one because it grows in CWR. The cut is W alpha/2 rounded down. Its mean
-/// is one packet where W alpha/2 is 3/2 on average, as rounding takes half a packet away: W p = 3.
+/// A25, A35: with random marks of probability p, W p is a constant. Two presets are outside at one p each, which is an
+/// expected difference: where nearly every window has a mark, `dctcp-linux-3.18` gains one packet a window, because its
+/// slow-start test holds once after every cut (A13), and `dctcp-ikr` gains one because it grows in CWR. The cut is W
+/// alpha/2 rounded down. Its mean is one packet where W alpha/2 is 3/2 on average, as rounding takes half a packet
+/// away: W p = 3.
 #[test]
 fn dctcp_window_under_random_marks() {
     for (preset, stack, gains_a_packet_at) in [
@@ -168,8 +169,8 @@ fn early_episodes(config: EndpointConfig, marks: u8, losses: u8, seed: u64) -> (
             (undos, window_end) = (counters.undos, 0);
         }
         if freebsd && counters.timeouts != timeouts {
-            // A timeout ends congestion recovery there (EXIT_RECOVERY), and goes back: while old data is sent again, fast
-            // recovery ends at `snd_nxt`, which is before the end of the window.
+            // A timeout ends congestion recovery there (EXIT_RECOVERY), and goes back: while old data is sent again,
+            // fast recovery ends at `snd_nxt`, which is before the end of the window.
             (timeouts, window_end, sent_again) = (counters.timeouts, 0, nxt);
         }
         if counters.ecn_reductions > episodes {

@@ -51,8 +51,8 @@ fn average_per_class_locks_reno_out() {
 }
 
 /// A23: the weight of DCTCP's average has minor influence: the ratio changes by less than 20 %, where the paper says so
-/// (section IV-C: Min_R = BDP; equation 3 with x = 2). It does not hold where Reno's sawtooth crosses Min_D: with Min_R of
-/// half a BDP a fast average gives Reno 1.6 times as much (papers/kuehlewind-2014, item w-dctcp).
+/// (section IV-C: Min_R = BDP; equation 3 with x = 2). It does not hold where Reno's sawtooth crosses Min_D: with Min_R
+/// of half a BDP a fast average gives Reno 1.6 times as much (papers/kuehlewind-2014, item w-dctcp).
 #[test]
 fn weight_of_the_dctcp_average_matters_little() {
     let ratio = |weight: &'static str| {
@@ -73,8 +73,8 @@ fn weight_of_the_dctcp_average_matters_little() {
     assert!(high / low < 1.2, "{ratios:?}");
 }
 
-/// A24: with the slope configuration DCTCP makes many small cuts and Reno few halvings: at least five times as many, of at
-/// most a third each.
+/// A24: with the slope configuration DCTCP makes many small cuts and Reno few halvings: at least five times as many, of
+/// at most a third each.
 #[test]
 fn dctcp_cuts_often_and_little_reno_seldom_and_much() {
     let outcome = outcome(SLOPE, &[("trace.controller_flows", "2")]);

@@ -58,8 +58,8 @@ fn bins_hold_every_transfer_once() {
         assert_eq!((bin.count, bin.unfinished), (done, flows.len() as u64 - done));
         assert!(bin.slowdown.min.is_none_or(|slowdown| slowdown >= 1.0), "{bin:?}");
     }
-    // Larger transfers take longer (in the median: a loss costs a short one more than its size does), and 60 s hold some of
-    // the three smallest ranges.
+    // Larger transfers take longer (in the median: a loss costs a short one more than its size does), and 60 s hold
+    // some of the three smallest ranges.
     let medians: Vec<f64> = group.fct_by_size[..3].iter().map(|bin| bin.fct_s.p50.unwrap()).collect();
     assert!(medians.is_sorted(), "{medians:?}");
 

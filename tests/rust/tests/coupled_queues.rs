@@ -62,9 +62,9 @@ fn it_is_the_coupling_that_shares() {
     assert!(ratio(&outcome) < 0.1, "{}", ratio(&outcome));
 }
 
-/// A30: one coupled queue shares the rate, but the delay, too. The claim's ratio of 0.7 to 1.4 is reached from ten flows of each
-/// kind on (0.72); one flow each gives 0.58, because CUBIC's answer to a drop at this small window is weaker than the slides'
-/// law for Reno assumes, and DCTCP's to a mark stronger than 2/p.
+/// A30: one coupled queue shares the rate, but the delay, too. The claim's ratio of 0.7 to 1.4 is reached from ten
+/// flows of each kind on (0.72); one flow each gives 0.58, because CUBIC's answer to a drop at this small window is
+/// weaker than the slides' law for Reno assumes, and DCTCP's to a mark stronger than 2/p.
 #[test]
 fn a_coupled_queue_shares_the_rate_and_the_delay() {
     for flows in [(1, 1), (10, 10)] {
@@ -105,8 +105,8 @@ fn dualpi2_keeps_its_target() {
     }
 }
 
-/// k = 2 makes windows equal, so rates are as the round-trip times, 8 + 15 ms to 8 + 0.4 ms: 0.37. To make rates equal k grows by
-/// their inverse: 2 * 23 / 8.4 = 5.5.
+/// k = 2 makes windows equal, so rates are as the round-trip times, 8 + 15 ms to 8 + 0.4 ms: 0.37. To make rates equal
+/// k grows by their inverse: 2 * 23 / 8.4 = 5.5.
 #[test]
 fn the_coupling_factor_trades_windows_for_rates() {
     let of = |k| ratio(&outcome(DUALPI2, (2, 2), &[("bottleneck.aqm.coupling", k)]));
@@ -179,8 +179,9 @@ fn open_loop_ratio(mark: f64, drop: f64) -> f64 {
     window(1) / window(0)
 }
 
-/// The law of the coupling is one of means, the coupling one of instants: E[p^2] is above E[p]^2 where p swings. Measured, two
-/// seeds each: drops are 1.24 times (p/k)^2 with one pair, 1.02 times with ten; rates miss the law by 15 % and by 3 %.
+/// The law of the coupling is one of means, the coupling one of instants: E[p^2] is above E[p]^2 where p swings.
+/// Measured, two seeds each: drops are 1.24 times (p/k)^2 with one pair, 1.02 times with ten; rates miss the law by 15
+/// % and by 3 %.
 #[test]
 fn one_flow_of_each_class_misses_the_coupled_law() {
     let [one, ten] = [1, 10].map(|count| {
@@ -196,8 +197,8 @@ fn one_flow_of_each_class_misses_the_coupled_law() {
     assert!(ten.1.abs() < 0.07, "{ten:?}");
 }
 
-/// DCTCP's W p beside Reno through DualPI2. Measured at 50 ms: 5.3 with the kernel's integers, 2.1 exactly; without the step 5.8
-/// and 2.2; at 10 ms 1.9 whatever is switched.
+/// DCTCP's W p beside Reno through DualPI2. Measured at 50 ms: 5.3 with the kernel's integers, 2.1 exactly; without the
+/// step 5.8 and 2.2; at 10 ms 1.9 whatever is switched.
 #[test]
 fn dctcps_integers_raise_its_window_at_long_round_trips() {
     let constant = |rtt: &str, exact: bool, step: bool| {

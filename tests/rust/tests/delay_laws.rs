@@ -65,8 +65,8 @@ fn pie_holds_its_target() {
     }
 }
 
-/// A sparse flow waits for the packet that is being sent and no more (measured: 0.16 ms on average, 0.46 ms at most), by hash and by flow; in one
-/// queue with the others it waits as long as they do. The bulk flows share evenly.
+/// A sparse flow waits for the packet that is being sent and no more (measured: 0.16 ms on average, 0.46 ms at most),
+/// by hash and by flow; in one queue with the others it waits as long as they do. The bulk flows share evenly.
 #[test]
 fn fq_codel_isolates_a_sparse_flow() {
     for classifier in ["hash", "flow"] {
@@ -83,8 +83,8 @@ fn fq_codel_isolates_a_sparse_flow() {
     assert!(median_ms(&link(&together).delay_s.ect) > 4.0);
 }
 
-/// DCTCP behind CoDel with a ce_threshold of 1 ms: the law itself never acts, and nothing is lost (measured: median 0.4 ms,
-/// 97.6 % utilisation).
+/// DCTCP behind CoDel with a ce_threshold of 1 ms: the law itself never acts, and nothing is lost (measured: median 0.4
+/// ms, 97.6 % utilisation).
 #[test]
 fn dctcp_lives_below_the_ce_threshold() {
     let outcome = outcome(CODEL, &[("flows[0].cc", "dctcp"), ("bottleneck.aqm.ce_threshold", "1 ms")]);

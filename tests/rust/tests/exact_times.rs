@@ -11,8 +11,8 @@ fn completion_ps(text: &str) -> u64 {
     (flow.fct_s[0] * 1e12).round() as u64
 }
 
-/// 10 Mbit/s: SYN (60 B) takes 48 us, a full packet (1448 + 52 B) 1.2 ms. 20 ms are halved: data there, ACKs back, without
-/// serialisation on the way back.
+/// 10 Mbit/s: SYN (60 B) takes 48 us, a full packet (1448 + 52 B) 1.2 ms. 20 ms are halved: data there, ACKs back,
+/// without serialisation on the way back.
 fn one_transfer(bytes: u64) -> u64 {
     completion_ps(&format!(
         r#"
@@ -31,8 +31,8 @@ fn one_transfer(bytes: u64) -> u64 {
 
 #[test]
 fn transfer_within_the_initial_window() {
-    // SYN 0.048 + 10, SYN/ACK 10: the first segment starts at 20.048 ms. The last of n ends n x 1.2 ms later, arrives after
-    // 10 ms, and its FIN is acknowledged at once.
+    // SYN 0.048 + 10, SYN/ACK 10: the first segment starts at 20.048 ms. The last of n ends n x 1.2 ms later, arrives
+    // after 10 ms, and its FIN is acknowledged at once.
     for segments in 1..=10 {
         assert_eq!(one_transfer(1448 * segments), 40_048_000_000 + segments * 1_200_000_000, "{segments}");
     }
@@ -46,7 +46,8 @@ fn each_flow_has_its_own_round_trip() {
             r#"
             duration = "10 s"
             bottleneck = {{ rate = "10 Mbit/s", buffer = "unlimited" }}
-            flows = [{{ cc = "reno", rtt = {rtt}, count = 3, start = {{ every = "1 s" }}, app = {{ transfer = "1448 B" }} }}]
+            flows = [{{ cc = "reno", rtt = {rtt}, count = 3, start = {{ every = "1 s" }},
+                app = {{ transfer = "1448 B" }} }}]
             "#
         )
     };
@@ -63,10 +64,10 @@ fn each_flow_has_its_own_round_trip() {
 
 #[test]
 fn transfer_that_needs_growth() {
-    // The first ACK comes at 20.048 + 1.2 + 20 = 41.248 ms; the line has been idle since 32.048 ms. From then on each ACK
-    // releases at least as much as the line sends between two ACKs (slow start: two packets for one, every 1.2 ms), and the
-    // ten ACKs of the first flight release 20 packets = 24 ms, more than the 21.2 ms until the next flight's ACKs: the line
-    // never falls idle again. Segment n > 10 leaves it at 41.248 + (n - 10) 1.2 ms.
+    // The first ACK comes at 20.048 + 1.2 + 20 = 41.248 ms; the line has been idle since 32.048 ms. From then on each
+    // ACK releases at least as much as the line sends between two ACKs (slow start: two packets for one, every 1.2 ms),
+    // and the ten ACKs of the first flight release 20 packets = 24 ms, more than the 21.2 ms until the next flight's
+    // ACKs: the line never falls idle again. Segment n > 10 leaves it at 41.248 + (n - 10) 1.2 ms.
     for segments in [11, 12, 20, 30, 31, 100] {
         let expected = 41_248_000_000 + (segments - 10) * 1_200_000_000 + 20_000_000_000;
         assert_eq!(one_transfer(1448 * segments), expected, "{segments}");
@@ -89,7 +90,8 @@ fn one_segment_through_store_and_forward() {
         .enumerate()
         .map(|(n, (rate, delay_ps, overhead))| {
             format!(
-                "[[topology.links]]\nfrom = \"n{n}\"\nto = \"n{}\"\nrate = \"{rate} bit/s\"\ndelay = \"{} ns\"\noverhead = \"{overhead} B\"\n",
+                "[[topology.links]]\nfrom = \"n{n}\"\nto = \"n{}\"\nrate = \"{rate} bit/s\"\ndelay = \"{} \
+                 ns\"\noverhead = \"{overhead} B\"\n",
                 n + 1,
                 delay_ps / 1000
             )

@@ -1,5 +1,5 @@
-//! ACKs a data packet, against receivers counted by hand. One flow through a link that is never full; DCTCP's marks come at even
-//! gaps.
+//! ACKs a data packet, against receivers counted by hand. One flow through a link that is never full; DCTCP's marks
+//! come at even gaps.
 
 use shoal_measure::FlowResult;
 use shoal_sim::Outcome;
@@ -21,8 +21,8 @@ fn counts(outcome: &Outcome) -> (u64, u64, &FlowResult) {
     (flow.acks_sent.unwrap(), flow.data_packets.unwrap(), flow)
 }
 
-/// `acks` ACKs for every `packets` packets, but for one cycle at each end of the window and a reception that a change of the
-/// window moves.
+/// `acks` ACKs for every `packets` packets, but for one cycle at each end of the window and a reception that a change
+/// of the window moves.
 fn assert_ratio(outcome: &Outcome, acks: u64, packets: u64) {
     let (sent, arrived, flow) = counts(outcome);
     assert!(arrived > 2_000, "{arrived} packets");
@@ -45,9 +45,10 @@ fn delayed_acks_halve_the_acks_of_ordinary_tcp() {
     }
 }
 
-/// DCTCP's receiver also acknowledges where CE changes. With a mark on packet 7 of 7, 3.18 flushes what waits: 7 (before 1),
-/// then 2, 4, and 6; 4 of 7. Linux 6 also acknowledges the packet that changed at once: 1, 3, 5, then 6 (before 7), 7: 5 of 7.
-/// With a mark on packet 8 of 8: 2, 4, 6, 7 (before 8), 8 (before 1); and 1, 3, 5, 7, 8: 5 of 8 both.
+/// DCTCP's receiver also acknowledges where CE changes. With a mark on packet 7 of 7, 3.18 flushes what waits: 7
+/// (before 1), then 2, 4, and 6; 4 of 7. Linux 6 also acknowledges the packet that changed at once: 1, 3, 5, then 6
+/// (before 7), 7: 5 of 7. With a mark on packet 8 of 8: 2, 4, 6, 7 (before 8), 8 (before 1); and 1, 3, 5, 7, 8: 5 of 8
+/// both.
 #[test]
 fn changes_of_ce_add_acks() {
     for (preset, stack, gap, acks) in [

@@ -29,8 +29,8 @@ fn frames(duration: &str, warmup: &str, flow: &str) -> FrameSummary {
     outcome(duration, warmup, flow).groups[0].frames.expect("the group writes frames")
 }
 
-/// Ten segments fit the initial window: 10 x 1.2 ms on the wire and 10 ms of propagation are 22 ms. The first frame waits for
-/// the handshake of 20.048 ms.
+/// Ten segments fit the initial window: 10 x 1.2 ms on the wire and 10 ms of propagation are 22 ms. The first frame
+/// waits for the handshake of 20.048 ms.
 #[test]
 fn frames_within_the_window_take_their_time_on_the_wire() {
     let app = r#"app = { frame = "14480 B", every = "100 ms", deadline = "30 ms" }"#;
@@ -48,8 +48,8 @@ fn frames_within_the_window_take_their_time_on_the_wire() {
     assert_eq!((late.on_time_fraction, late.late), (Some(0.0), 90));
 }
 
-/// Frames of 10 segments (15,000 B) every 10 ms are 12 Mbit/s: each one is 2 ms later than the one before, and the player stands
-/// still for 2 ms before each.
+/// Frames of 10 segments (15,000 B) every 10 ms are 12 Mbit/s: each one is 2 ms later than the one before, and the
+/// player stands still for 2 ms before each.
 #[test]
 fn frames_beyond_the_rate_fall_behind() {
     let flow = r#"app = { frame = "14480 B", every = "10 ms", deadline = "50 ms" }

@@ -78,8 +78,8 @@ fn a_card_sends_whole_segments_one_after_the_other() {
 #[test]
 fn segments_end_with_a_push_and_are_as_large_as_the_rate_sends_in_a_millisecond() {
     // 10 ms of RTT are beyond what enlarges segments (8 ms and more halve 64 KiB to nothing): 1.2 x 100 Mbit/s of
-    // payload over 1024 are 1.2 x 12.5e6 x 1448 / 1500 / 1024 = 14,141 B, nine packets; with the queue's 3.6 ms the window
-    // is that of 13.6 ms, and the rate the same.
+    // payload over 1024 are 1.2 x 12.5e6 x 1448 / 1500 / 1024 = 14,141 B, nine packets; with the queue's 3.6 ms the
+    // window is that of 13.6 ms, and the rate the same.
     let text = r#"
 duration = "5 s"
 warmup = "2 s"
@@ -107,15 +107,15 @@ fn a_host_that_merges_acknowledges_once_a_run() {
     let (plain, merging) = (acks("\"linux-6-gso\""), acks("\"linux-6-10g\""));
     // One ACK for two packets, and one more for each change of the marks.
     assert!(plain > 0.45, "{plain}");
-    // An interrupt 50 us after the first packet brings five of 12.3 us each, which have one ACK, or two if a segment ends
-    // between them or the marks change.
+    // An interrupt 50 us after the first packet brings five of 12.3 us each, which have one ACK, or two if a segment
+    // ends between them or the marks change.
     assert!((1.0 / 6.0..2.0 / 5.0).contains(&merging), "{merging}");
 }
 
 #[test]
 fn a_packet_that_comes_with_the_interrupt_belongs_to_the_next_one() {
-    // Datagrams every 50 us and an interrupt 100 us after the first: 0, 50 | 100 starts the next one, which takes 100, 150.
-    // A datagram waits 100 or 50 us, and none waits for nothing.
+    // Datagrams every 50 us and an interrupt 100 us after the first: 0, 50 | 100 starts the next one, which takes 100,
+    // 150. A datagram waits 100 or 50 us, and none waits for nothing.
     let text = r#"
 duration = "1 s"
 warmup = "100 ms"
@@ -133,8 +133,8 @@ flows = [{ cc = "none", rtt = "1 ms", host = { interrupt_delay = "100 us" },
 
 #[test]
 fn small_queues_bound_what_waits_in_the_host() {
-    // The card is the bottleneck: the window grows without a mark, but at most max(2 segments, 1/1024 s) wait in the host,
-    // and one more that finds less than that.
+    // The card is the bottleneck: the window grows without a mark, but at most max(2 segments, 1/1024 s) wait in the
+    // host, and one more that finds less than that.
     let text = |host: &str| {
         format!(
             r#"
@@ -150,9 +150,9 @@ flows = [{{ cc = "reno", rtt = "1 ms", host = {host} }}]
         outcome.groups[0].flows[0].srtt_s.max.expect("samples")
     };
     let limited = rtt_s("{ preset = \"linux-6-gso\", nic_rate = \"100 Mbit/s\", gso_max_segs = 10 }");
-    // In slow start cwnd is at most twice the flight, which is what 12.07 MB/s of payload need, and the pacing rate twice
-    // cwnd: 1/1024 s of 48.3 MB/s are 47.1 kB, three segments of 15,760 B with their overhead but for 100 B. So four of
-    // ten packets wait, and one is sent: 50 x 120 us = 6 ms.
+    // In slow start cwnd is at most twice the flight, which is what 12.07 MB/s of payload need, and the pacing rate
+    // twice cwnd: 1/1024 s of 48.3 MB/s are 47.1 kB, three segments of 15,760 B with their overhead but for 100 B. So
+    // four of ten packets wait, and one is sent: 50 x 120 us = 6 ms.
     assert!(limited > 0.0015 && limited < 0.001 + 0.006, "{limited}");
     let free = rtt_s("{ preset = \"ideal\", nic_rate = \"100 Mbit/s\" }");
     assert!(free > 0.1, "without small queues the whole window waits in the host: {free}");
@@ -166,15 +166,17 @@ fn pacing_spreads_what_the_window_allows() {
 duration = "4 s"
 warmup = "2 s"
 bottleneck = {{ rate = "1 Gbit/s", buffer = "400 packets" }}
-flows = [{{ cc = "reno", rtt = "20 ms", host = {host}, app = {{ transfer = "145 kB", rounds = 30, every = "100 ms" }} }}]
+flows = [{{ cc = "reno", rtt = "20 ms", host = {host},
+  app = {{ transfer = "145 kB", rounds = 30, every = "100 ms" }} }}]
 "#
         );
         let (_, log) = run_logged(&experiment(&text));
         let late: Vec<_> = arrivals(&log).into_iter().filter(|(time, _)| *time > 2e6).collect();
         runs(&late, 0.0).iter().copied().max().expect("packets")
     };
-    // A transfer is 101 packets, for which the window has room by then. Unpaced they leave at one instant, in whatever segments.
-    // Paced, segment by segment: 200 % of 200 packets in 20 ms are 28.96 MB/s, of which 1/1024 s are 28,281 B, 19 packets.
+    // A transfer is 101 packets, for which the window has room by then. Unpaced they leave at one instant, in whatever
+    // segments. Paced, segment by segment: 200 % of 200 packets in 20 ms are 28.96 MB/s, of which 1/1024 s are 28,281
+    // B, 19 packets.
     let free = longest("\"linux-6-gso\"");
     assert!(free >= 100, "{free}");
     for pacing in ["internal", "fq"] {
@@ -185,10 +187,10 @@ flows = [{{ cc = "reno", rtt = "20 ms", host = {host}, app = {{ transfer = "145 
 
 #[test]
 fn fq_spaces_segments_by_their_payload_over_the_rate() {
-    // Every 100 ms 20 packets are written, as many as the window holds. The RTT is 20 ms, and 24 us more for two packets at
-    // 1 Gbit/s: in slow start the rate is 2 x 20 x 1448 B / 20.024 ms = 2,892,529 B/s, of which 1/1024 s is 2824 B, less than
-    // the least segment of two packets. So 2896 B leave every 1001.2 us; the first segment after the pause is late, and its
-    // gap is the half, 500.6 us.
+    // Every 100 ms 20 packets are written, as many as the window holds. The RTT is 20 ms, and 24 us more for two
+    // packets at 1 Gbit/s: in slow start the rate is 2 x 20 x 1448 B / 20.024 ms = 2,892,529 B/s, of which 1/1024 s is
+    // 2824 B, less than the least segment of two packets. So 2896 B leave every 1001.2 us; the first segment after the
+    // pause is late, and its gap is the half, 500.6 us.
     let text = r#"
 duration = "4 s"
 warmup = "1 s"
@@ -246,9 +248,9 @@ host = { pacing = "fq" }
     // 1448 of 1500 bytes of 1 Gbit/s are 965 Mbit/s, and fair queueing gives each connection half.
     assert!((shares.iter().sum::<f64>() - 965.3).abs() < 2.0, "{shares:?}");
     assert!((shares[0] / shares[1] - 1.0).abs() < 0.01, "{shares:?}");
-    // Small queues keep short what waits. Without losses both remain in slow start, where cwnd is at most twice the flight and
-    // the rate twice cwnd: 1/1024 s of 4 x 60.3 MB/s are 236 kB, so that a fifth segment of 65,160 B is let in. Five take
-    // 5 x 1.08 ms, and the path 0.8 ms.
+    // Small queues keep short what waits. Without losses both remain in slow start, where cwnd is at most twice the
+    // flight and the rate twice cwnd: 1/1024 s of 4 x 60.3 MB/s are 236 kB, so that a fifth segment of 65,160 B is let
+    // in. Five take 5 x 1.08 ms, and the path 0.8 ms.
     let srtt = flows[0].srtt_s.max.expect("samples");
     assert!(srtt < 0.0062, "{srtt}");
     // A segment is not interrupted: the connection changes after the last packet of a segment, which has PSH.
@@ -270,8 +272,9 @@ fn hosts_that_are_not_modelled_are_refused_with_group_and_remedy() {
     assert_eq!(
         texts,
         [
-            "error: flow group `paced`: host.pacing: the simulator has fq as of current Linux, and not for the stack linux-3.18\nhint: \
-          write stack = \"linux-6\", or leave pacing out, or run this on the real kernel (--on linux), whose stack it is then"
+            "error: flow group `paced`: host.pacing: the simulator has fq as of current Linux, and not for the stack \
+             linux-3.18\nhint: write stack = \"linux-6\", or leave pacing out, or run this on the real kernel (--on \
+             linux), whose stack it is then"
         ]
     );
     let all: Vec<bool> = ["linux-3.2", "freebsd-14", "linux-6"]

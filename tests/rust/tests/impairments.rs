@@ -11,7 +11,8 @@ use shoal_units::Span;
 /// 1250 B every 10 ms for 100 s over a link with a delay of 5 ms, with these impairments.
 fn stream(impairments: &str) -> String {
     format!(
-        "duration = \"101 s\"\nwarmup = \"1 s\"\n[bottleneck]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"50 packets\"\n\
+        "duration = \"101 s\"\nwarmup = \"1 s\"\n[bottleneck]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"50 \
+         packets\"\n\
          impairments = {{ {impairments} }}\n[[flows]]\ncc = \"none\"\nrtt = \"20 ms\"\n\
          app = {{ unresponsive = \"1 Mbit/s\", packet = \"1250 B\" }}\n"
     )
@@ -53,8 +54,8 @@ fn copies_arrive_and_count_once() {
     });
 }
 
-/// The delay of each packet is that of the generator: 1 ms of transmission, 7.5 ms of propagation elsewhere, 5 ms less 2 ms here,
-/// and the draw.
+/// The delay of each packet is that of the generator: 1 ms of transmission, 7.5 ms of propagation elsewhere, 5 ms less
+/// 2 ms here, and the draw.
 #[test]
 fn delays_are_drawn_by_the_links_own_generator() {
     let experiment = experiment(&stream("jitter = \"2 ms\", keep_order = false"));
@@ -77,13 +78,15 @@ fn delays_are_drawn_by_the_links_own_generator() {
 #[test]
 fn slots_delay_packets_and_lose_none() {
     let text = "duration = \"20 s\"\nwarmup = \"2 s\"\n[bottleneck]\nrate = \"20 Mbit/s\"\nbuffer = \"100 packets\"\n\
-                impairments.slot = { min = \"800 us\", max = \"5 ms\", packets = 16 }\n[[flows]]\ncc = \"cubic\"\nrtt = \"20 ms\"\n";
+                impairments.slot = { min = \"800 us\", max = \"5 ms\", packets = 16 }\n[[flows]]\ncc = \"cubic\"\nrtt \
+                = \"20 ms\"\n";
     let outcome = run(&experiment(text));
     assert_eq!(path(&outcome), [0; 4]);
     let flow = &outcome.groups[0].flows[0];
     // Drops just before the window are repaired in it.
     assert!(flow.retransmissions.abs_diff(outcome.bottlenecks[0].dropped) <= 2);
-    // A slot of 2.9 ms on average takes 16 packets: 66 Mbit/s, more than the link has. Packets wait 1.5 ms and more for it.
+    // A slot of 2.9 ms on average takes 16 packets: 66 Mbit/s, more than the link has. Packets wait 1.5 ms and more for
+    // it.
     assert!(outcome.bottlenecks[0].utilisation.unwrap() > 0.95);
     assert!(outcome.paths[0].link == "bottleneck");
 }
@@ -106,7 +109,8 @@ fn two_runs_give_the_same_bytes_and_another_seed_does_not() {
 fn both_directions_of_a_link_draw_for_themselves() {
     let experiment = experiment(
         "duration = \"20 s\"\nwarmup = \"1 s\"\n[topology]\nkind = \"graph\"\nnodes = [\"a\", \"b\"]\n\
-         links = [{ from = \"a\", to = \"b\", rate = \"10 Mbit/s\", delay = \"5 ms\", buffer = \"50 packets\", monitored = true, \
+         links = [{ from = \"a\", to = \"b\", rate = \"10 Mbit/s\", delay = \"5 ms\", buffer = \"50 packets\", \
+         monitored = true, \
          impairments = { loss = 0.02 } }]\n[[flows]]\ncc = \"reno\"\nfrom = \"a\"\nto = \"b\"\n",
     );
     let outcome = run(&experiment);
@@ -205,14 +209,16 @@ fn random_impairments_test_something() {
     assert!(seen.iter().all(|&paths| paths >= 10), "{seen:?}");
 }
 
-/// A wire with the machinery of impairments and none of them delivers what a plain one does, when it does, also while its delay
-/// changes.
+/// A wire with the machinery of impairments and none of them delivers what a plain one does, when it does, also while
+/// its delay changes.
 #[test]
 fn a_wire_that_impairs_nothing_changes_nothing() {
     let flow = |rtt, cc| format!("[[flows]]\ncc = \"{cc}\"\nrtt = \"{rtt}\"\n");
     let text = format!(
-        "duration = \"12 s\"\nwarmup = \"1 s\"\n[bottleneck]\nrate = \"9.73 Mbit/s\"\ndelay = \"6.1 ms\"\nbuffer = \"37 packets\"\n\
-         aqm = {{ kind = \"step\", threshold = \"9 packets\" }}\nschedule.changes = [{{ at = \"4 s\", delay = \"17 ms\" }}, \
+        "duration = \"12 s\"\nwarmup = \"1 s\"\n[bottleneck]\nrate = \"9.73 Mbit/s\"\ndelay = \"6.1 ms\"\nbuffer = \
+         \"37 packets\"\n\
+         aqm = {{ kind = \"step\", threshold = \"9 packets\" }}\nschedule.changes = [{{ at = \"4 s\", delay = \"17 \
+         ms\" }}, \
          {{ at = \"7 s\", rate = \"4.1 Mbit/s\", delay = \"2 ms\" }}]\n{}{}",
         flow("43.7 ms", "reno"),
         flow("29.3 ms", "dctcp"),

@@ -224,7 +224,8 @@ fn flows_that_wait_for_each_other_keep_their_times() {
     let plan = |start: &str| {
         experiment(&format!(
             "duration = \"3 s\"\n[bottleneck]\nrate = \"20 Mbit/s\"\nbuffer = \"100 packets\"\n\
-             [[flows]]\ncc = \"cubic\"\nrtt = \"10 ms\"\nstart = [\"1 s\", \"{start}\"]\napp = {{ transfer = \"10 kB\", rounds = 3, barrier = true }}\n"
+             [[flows]]\ncc = \"cubic\"\nrtt = \"10 ms\"\nstart = [\"1 s\", \"{start}\"]\napp = {{ transfer = \"10 \
+             kB\", rounds = 3, barrier = true }}\n"
         ))
     };
     let mut live = Live::new(Box::new(plan("1 s")));

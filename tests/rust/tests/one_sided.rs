@@ -1,4 +1,5 @@
-//! Claims of Kato et al. 2015 about hosts of which only one knows DCTCP (A45): one flow, 1 Gbit/s, step marking at 20 packets.
+//! Claims of Kato et al. 2015 about hosts of which only one knows DCTCP (A45): one flow, 1 Gbit/s, step marking at 20
+//! packets.
 
 use shoal_scenario::Document;
 use shoal_sim::Outcome;
@@ -45,8 +46,8 @@ fn all_four_pairings_fill_the_link_with_the_cures() {
 
 #[test]
 fn without_cwr_a_one_sided_sender_is_left_with_two_segments_a_round_trip() {
-    // A45. The window is two segments, sent and acknowledged together: 103 Mbit/s, 10.7 % of the two-sided 965 Mbit/s. The
-    // claim's "below 10 %" holds from 216 us of propagation on: 300 us, below.
+    // A45. The window is two segments, sent and acknowledged together: 103 Mbit/s, 10.7 % of the two-sided 965 Mbit/s.
+    // The claim's "below 10 %" holds from 216 us of propagation on: 300 us, below.
     let two_sided = goodput("dctcp-freebsd", "dctcp", &[]);
     let alone = goodput("dctcp-freebsd", "classic", &[NO_CWR, NO_GROWTH]);
     let expected = 2.0 * SEGMENT_BITS / RTT_S;
@@ -71,8 +72,8 @@ fn growth_alone_does_not_cure_the_missing_cwr() {
 
 #[test]
 fn delaying_acks_of_cwr_cures_a_one_sided_receiver() {
-    // Kato et al. 2015, section 3.2 (A52): at 1 ms the window of NewReno does not fill the link after a reduction, so that one segment less after
-    // each of them shows. With the cure it is as with classic ECN at both ends.
+    // Kato et al. 2015, section 3.2 (A52): at 1 ms the window of NewReno does not fill the link after a reduction, so
+    // that one segment less after each of them shows. With the cure it is as with classic ECN at both ends.
     let with = |feedback: &str, delays: &'static str| {
         let set = [("flows[0].rtt", "1 ms"), ("flows[0].receiver.delays_cwr_acks", delays)];
         goodput("ecn-newreno", feedback, &set)

@@ -33,8 +33,8 @@ fn group(text: &str) -> (WaitSummary, FlowResult) {
     (outcome.groups[0].exchanges.expect("the group asks"), outcome.groups[0].flows[0].clone())
 }
 
-/// A handshake of 20 ms and a SYN of 60 B on the wire (48 us), then half a round trip each way; the request's own ACK of 52 B
-/// (41.6 us) and the response of 1500 B (1.2 ms) share the wire. Later exchanges lack the handshake.
+/// A handshake of 20 ms and a SYN of 60 B on the wire (48 us), then half a round trip each way; the request's own ACK
+/// of 52 B (41.6 us) and the response of 1500 B (1.2 ms) share the wire. Later exchanges lack the handshake.
 #[test]
 fn the_ack_of_a_request_is_a_packet_of_its_own() {
     let app = r#"app = { request = "200 B", response = "1448 B", rounds = 50 }"#;
@@ -53,7 +53,8 @@ fn the_ack_of_a_request_is_a_packet_of_its_own() {
 fn clients_think_before_they_ask_again() {
     let app = r#"app = { request = "200 B", response = "1448 B", think = "100 ms" }"#;
     let (exchanges, _) = group(&scenario("10 s", "0 s", app));
-    // 41.2896 + 100 ms, then one every 121.2416 ms: (10 s - 141.2896 ms) / 121.2416 ms = 81.3 complete ones, and one more begins.
+    // 41.2896 + 100 ms, then one every 121.2416 ms: (10 s - 141.2896 ms) / 121.2416 ms = 81.3 complete ones, and one
+    // more begins.
     assert_eq!((exchanges.count + exchanges.unfinished, exchanges.time_s.p50), (83, Some(0.021_241_6)));
 
     // Random times of the same mean: 2000 s hold 2000 / 0.1212 +- 3 sqrt(that) exchanges at 121.24 ms each.
@@ -155,14 +156,15 @@ fn deliveries_are_listed_and_the_same_every_time() {
     assert_ne!(json(&text, 4), json(&text, 5));
 }
 
-/// A group that comes or goes leaves the draws of another one alone; so their requests leave at the same times as long as
-/// they do not meet.
+/// A group that comes or goes leaves the draws of another one alone; so their requests leave at the same times as long
+/// as they do not meet.
 #[test]
 fn thinking_is_a_stream_of_its_own() {
     let app = r#"app = { request = "200 B", response = "1448 B", think = { exponential = "1 s" } }"#;
     let alone = scenario("20 s", "0 s", app);
     let silent = format!(
-        "{}\n[[flows]]\nname = \"late\"\ncc = \"reno\"\nrtt = \"20 ms\"\nstart = \"19.99 s\"\napp = {{ request = \"1 B\", response = \"1 B\", think = {{ exponential = \"1 s\" }} }}",
+        "{}\n[[flows]]\nname = \"late\"\ncc = \"reno\"\nrtt = \"20 ms\"\nstart = \"19.99 s\"\napp = {{ request = \"1 \
+         B\", response = \"1 B\", think = {{ exponential = \"1 s\" }} }}",
         alone.replace("[trace]\n        series = \"1 s\"", "")
     );
     let both = run(&experiment(&silent));

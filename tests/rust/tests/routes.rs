@@ -16,13 +16,15 @@ fn diamond(groups: &str) -> String {
         .map(|(from, to)| link(from, to))
         .collect();
     format!(
-        "duration = \"1 s\"\n[topology]\nkind = \"graph\"\nnodes = [\"s\", \"a\", \"b\", \"c\", \"e\", \"d\"]\n{links}{groups}"
+        "duration = \"1 s\"\n[topology]\nkind = \"graph\"\nnodes = [\"s\", \"a\", \"b\", \"c\", \"e\", \
+         \"d\"]\n{links}{groups}"
     )
 }
 
 fn group(name: &str, ways: &str) -> String {
     format!(
-        "[[flows]]\nname = \"{name}\"\ncc = \"reno\"\nfrom = \"s\"\nto = \"d\"\napp = {{ transfer = \"100 kB\" }}\n{ways}"
+        "[[flows]]\nname = \"{name}\"\ncc = \"reno\"\nfrom = \"s\"\nto = \"d\"\napp = {{ transfer = \"100 kB\" \
+         }}\n{ways}"
     )
 }
 

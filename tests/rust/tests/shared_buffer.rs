@@ -45,8 +45,8 @@ impl PortEvents<'_> {
     }
 }
 
-/// Checks every admission of every pool; returns how many packets were refused and how many came while several ports held
-/// something. The links must all be monitored.
+/// Checks every admission of every pool; returns how many packets were refused and how many came while several ports
+/// held something. The links must all be monitored.
 fn check(experiment: &Experiment, seen: &[Seen]) -> (u64, u64) {
     let (mut refusals, mut contended) = (0, 0);
     let rated: Vec<_> = experiment.links.iter().filter(|link| link.rate.is_some()).collect();
@@ -162,8 +162,8 @@ fn thresholds_hold_while_two_ports_compete() {
     }
 }
 
-/// Alone, a port fills until it holds alpha times what it leaves free: alpha B / (1 + alpha) (Choudhury and Hahne, equation 3
-/// with one active queue), plus what it has reserved.
+/// Alone, a port fills until it holds alpha times what it leaves free: alpha B / (1 + alpha) (Choudhury and Hahne,
+/// equation 3 with one active queue), plus what it has reserved.
 #[test]
 fn one_hot_port_holds_its_share_of_the_pool() {
     for (alpha, reserved, bytes) in [
@@ -184,7 +184,8 @@ fn one_hot_port_holds_its_share_of_the_pool() {
     }
 }
 
-/// Both ports have a queue for each of two classes, the second with an alpha and a reserved part of its own; a group of flows in each.
+/// Both ports have a queue for each of two classes, the second with an alpha and a reserved part of its own; a group of
+/// flows in each.
 fn two_hot_ports_with_classes(keys: &str) -> String {
     let queues = format!(
         r#"aqm = {{ kind = "classes", queues = [
@@ -195,13 +196,15 @@ fn two_hot_ports_with_classes(keys: &str) -> String {
     );
     let flows = |name: &str, to: &str| {
         format!(
-            "[[flows]]\nname = \"{name}\"\ncc = \"reno\"\nfrom = \"h1..h6\"\nto = \"{to}\"\ncount = 6\ndscp = \"af11\"\n"
+            "[[flows]]\nname = \"{name}\"\ncc = \"reno\"\nfrom = \"h1..h6\"\nto = \"{to}\"\ncount = 6\ndscp = \
+             \"af11\"\n"
         )
     };
     two_hot_ports("1.0", "4 kB").replace("shared_buffer", &queues) + &flows("c", "h7") + &flows("d", "h8")
 }
 
-/// Queues of traffic classes take from the memory of the switch by themselves: each admission is that of four members with their own alphas.
+/// Queues of traffic classes take from the memory of the switch by themselves: each admission is that of four members
+/// with their own alphas.
 #[test]
 fn queues_of_classes_take_from_the_memory_of_the_switch() {
     for keys in ["alpha = 0.125", "alpha = 4, reserved = \"30 kB\"", "weight = 3"] {
@@ -215,7 +218,8 @@ fn queues_of_classes_take_from_the_memory_of_the_switch() {
     }
 }
 
-/// Alone and with alpha 1, a port fills half of what it may: of 600 kB that are not headroom, 300 kB; a queue of its own memory the same.
+/// Alone and with alpha 1, a port fills half of what it may: of 600 kB that are not headroom, 300 kB; a queue of its
+/// own memory the same.
 #[test]
 fn headroom_is_taken_off_the_memory() {
     let of_switch =

@@ -18,7 +18,8 @@ fn all_of(outcome: &Outcome, text: &str) -> String {
     format!("{json}\n{:?}\n{:?}", outcome.tables, outcome.conservation)
 }
 
-/// Compares the run on one thread with those on 2, 3, ... threads, as many as the network has parts. Returns how many these were.
+/// Compares the run on one thread with those on 2, 3, ... threads, as many as the network has parts. Returns how many
+/// these were.
 fn compare(experiment: &Experiment, most: u32, text: &str) -> u32 {
     let mut alone = None;
     for threads in 2..=most {
@@ -238,8 +239,11 @@ fn what_has_no_lookahead_is_refused_with_the_reason() {
 
 #[test]
 fn a_run_on_threads_ends_early_when_it_is_asked_to() {
-    let text = fabric("[topology]\nkind = \"star\"\nhosts = 16\nrate = \"10 Gbit/s\"\ndelay = \"1 us\"\nbuffer = \"60 packets\"")
-        .replace("3 ms", "100 ms");
+    let text = fabric(
+        "[topology]\nkind = \"star\"\nhosts = 16\nrate = \"10 Gbit/s\"\ndelay = \"1 us\"\nbuffer = \"60 \
+                       packets\"",
+    )
+    .replace("3 ms", "100 ms");
     let experiment = experiment(&text);
     let mut calls = 0;
     let mut watch = |time| {

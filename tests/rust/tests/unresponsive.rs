@@ -55,8 +55,8 @@ fn constant_traffic_below_the_rate_never_waits() {
 
 #[test]
 fn overload_loses_the_excess_and_marks_without_an_answer() {
-    // 12.5 Mbit/s into 10 Mbit/s: one packet in five is lost, and with a threshold of 3 packets all are marked once the queue
-    // stands.
+    // 12.5 Mbit/s into 10 Mbit/s: one packet in five is lost, and with a threshold of 3 packets all are marked once the
+    // queue stands.
     let step = r#"{ kind = "step", threshold = "3 packets" }"#;
     let app = r#"{ unresponsive = "12.5 Mbit/s", ecn = "ect1" }"#;
     let outcome = run(&experiment(&at_bottleneck("20 s", "10 s", "50 packets", step, app)));
@@ -87,9 +87,9 @@ fn a_stop_is_a_stop() {
     check_conservation(&outcome);
 }
 
-/// Two bottlenecks of 10 Mbit/s. The long stream of 8 Mbit/s meets 6 Mbit/s at the first and what is left of it meets 2 Mbit/s at
-/// the second. Streams of equal packets share a full buffer by their rates, so the first passes 8 x 10 / 14 Mbit/s, which is
-/// 5.714: with 2 more the second is not full.
+/// Two bottlenecks of 10 Mbit/s. The long stream of 8 Mbit/s meets 6 Mbit/s at the first and what is left of it meets 2
+/// Mbit/s at the second. Streams of equal packets share a full buffer by their rates, so the first passes 8 x 10 / 14
+/// Mbit/s, which is 5.714: with 2 more the second is not full.
 #[test]
 fn streams_share_a_parking_lot_by_their_rates() {
     let text = r#"
@@ -140,14 +140,17 @@ fn overloaded_ports_share_a_pool_equally() {
     for (alpha, ports) in [(1.0, 1u32), (1.0, 2), (1.0, 3), (0.5, 3), (4.0, 2)] {
         let group = |port: u32| {
             format!(
-                "[[flows]]\nname = \"g{port}\"\ncc = \"none\"\nfrom = \"h{port}\"\nto = \"h{}\"\ncount = 2\napp = {{ unresponsive = \"90 Mbit/s\" }}\n",
+                "[[flows]]\nname = \"g{port}\"\ncc = \"none\"\nfrom = \"h{port}\"\nto = \"h{}\"\ncount = 2\napp = {{ \
+                 unresponsive = \"90 Mbit/s\" }}\n",
                 port + 3
             )
         };
         let groups: String = (1..=ports).map(group).collect();
         let text = format!(
-            "duration = \"1 s\"\nwarmup = \"500 ms\"\n[topology]\nkind = \"star\"\nhosts = 6\nrate = \"100 Mbit/s\"\ndelay = \"5 us\"\n\
-             buffer = \"unlimited\"\nhost_buffer = \"unlimited\"\nshared_buffer = {{ size = \"600 kB\", alpha = {alpha} }}\n{groups}"
+            "duration = \"1 s\"\nwarmup = \"500 ms\"\n[topology]\nkind = \"star\"\nhosts = 6\nrate = \"100 \
+             Mbit/s\"\ndelay = \"5 us\"\n\
+             buffer = \"unlimited\"\nhost_buffer = \"unlimited\"\nshared_buffer = {{ size = \"600 kB\", alpha = \
+             {alpha} }}\n{groups}"
         );
         // Each port gets 100 Mbit/s from its one sender's link: let the links of senders be faster.
         let mut experiment = experiment(&text);

@@ -28,8 +28,8 @@ fn saturated_link_has_utilisation_one() {
     // 9 s / 1.2 ms = 7500 transmissions begin.
     assert_eq!((link.departed, link.departed_bytes), (7500, 7500 * 1500));
     assert_eq!(outcome.groups[0].flows[0].wire_bps, Some(10e6));
-    // 60 packets circulate: 20 ms of them (16 2/3) travel and one is in transmission. The others wait, and a packet's wait is
-    // the round trip of 60 x 1.2 ms less its own transmission and the propagation.
+    // 60 packets circulate: 20 ms of them (16 2/3) travel and one is in transmission. The others wait, and a packet's
+    // wait is the round trip of 60 x 1.2 ms less its own transmission and the propagation.
     let delay = link.delay_s.all;
     close(delay.mean.unwrap(), 0.072 - 0.0012 - 0.020, 1e-9);
 }
@@ -68,7 +68,8 @@ fn constant_rates(sources: u32) -> String {
     for number in 0..sources {
         let kbit = 200 + 10 * number + number % 7;
         text += &format!(
-            "[[flows]]\nname = \"f{number}\"\ncc = \"reno\"\nrtt = \"{} ms\"\nstart = \"{} us\"\napp = {{ constant_rate = \"{kbit} kbit/s\" }}\n",
+            "[[flows]]\nname = \"f{number}\"\ncc = \"reno\"\nrtt = \"{} ms\"\nstart = \"{} us\"\napp = {{ \
+             constant_rate = \"{kbit} kbit/s\" }}\n",
             10 + number,
             1370 * number,
         );
@@ -88,8 +89,8 @@ fn one_periodic_source_never_waits() {
 
 #[test]
 fn periodic_sources_wait_for_at_most_one_packet_of_each_other() {
-    // Network calculus: 20 sources, each bounded by one packet plus its rate, into a line faster than their sum
-    // (6 Mbit/s): backlog at most 20 packets, so at most 19 packets of 1.2 ms are ahead of any. Between 29 ms and 58 ms of
+    // Network calculus: 20 sources, each bounded by one packet plus its rate, into a line faster than their sum (6
+    // Mbit/s): backlog at most 20 packets, so at most 19 packets of 1.2 ms are ahead of any. Between 29 ms and 58 ms of
     // period against 30 ms of round trip, the window (10) never holds a write back.
     let (outcome, seen) = run_logged(&experiment(&constant_rates(20)));
     let link = &outcome.bottlenecks[0];

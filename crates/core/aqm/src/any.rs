@@ -90,8 +90,9 @@ impl AnyQueue {
     }
 
     /// Backlog ([`Queue::backlog`]) and next timer ([`Queue::next_timer`]), dispatched once.
-    // Inlined in its callers, of which one is on the path of every packet. Traffic classes are queues of this kind in one of this kind,
-    // and a function that calls itself is not inlined on its own account (S4 took 6 % more instructions).
+    // Inlined in its callers, of which one is on the path of every packet. Traffic classes are queues of this kind in
+    // one of this kind, and a function that calls itself is not inlined on its own account (S4 took 6 % more
+    // instructions).
     #[allow(clippy::inline_always, reason = "measured, see above")]
     #[inline(always)]
     pub fn outlook(&self) -> (Backlog, Time) {

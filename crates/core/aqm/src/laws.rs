@@ -1,9 +1,9 @@
 //! The laws, a folder each: its configuration, the law, what users read about it, and its tests.
 //!
 //! [`for_each_law`](crate::for_each_law) is the one list of them. From it come [`QueueConfig`](crate::QueueConfig),
-//! [`AnyQueue`](crate::AnyQueue), [`DOCS`](crate::DOCS) and the tests of all queues here, the kinds of `aqm` in a scenario
-//! (`shoal-scenario`) and what the real kernel has for them (`shoal-linux`). A law that is in the list and lacks a part in
-//! one of these rooms does not compile. How to add one: docs/add-a-queue.md.
+//! [`AnyQueue`](crate::AnyQueue), [`DOCS`](crate::DOCS) and the tests of all queues here, the kinds of `aqm` in a
+//! scenario (`shoal-scenario`) and what the real kernel has for them (`shoal-linux`). A law that is in the list and
+//! lacks a part in one of these rooms does not compile. How to add one: docs/add-a-queue.md.
 //!
 //! Documents that the sentences of the list name: [RFC 8033](https://www.rfc-editor.org/rfc/rfc8033) (PIE),
 //! [RFC 8289](https://www.rfc-editor.org/rfc/rfc8289) (CoDel), [RFC 8290](https://www.rfc-editor.org/rfc/rfc8290)
@@ -49,8 +49,9 @@ use alloc::vec;
 use alloc::vec::Vec;
 use shoal_units::{ModelDoc, Rate};
 
-/// Calls the macro `$with` with the list of all laws. An entry is: one sentence, which is also the documentation of the kind in a
-/// scenario's schema; the kind in a scenario; the law's name; its configuration; and the name of its module in every room.
+/// Calls the macro `$with` with the list of all laws. An entry is: one sentence, which is also the documentation of the
+/// kind in a scenario's schema; the kind in a scenario; the law's name; its configuration; and the name of its module
+/// in every room.
 #[macro_export]
 macro_rules! for_each_law {
     ($with:ident) => {
@@ -77,13 +78,16 @@ macro_rules! for_each_law {
             "codel" => Codel(CodelConfig) in codel,
             /// Queues served in turn, each with CoDel (RFC 8290), as the Linux kernel does.
             "fq-codel" => FqCodel(FqCodelConfig) in fq_codel,
-            /// Drops or marks on arrival with a probability that follows the delay (RFC 8033), as the Linux kernel does.
+            /// Drops or marks on arrival with a probability that follows the delay (RFC 8033), as the Linux kernel
+            /// does.
             "pie" => Pie(PieConfig) in pie,
             /// RED for two classes of packets in one queue, as the Linux kernel has it: WRED, RIO, or on their own.
             "gred" => Gred(GredConfig) in gred,
-            /// One queue with a PI controller: scalable packets are marked with p, others dropped with (p/k)^2 (De Schepper et al. 2016).
+            /// One queue with a PI controller: scalable packets are marked with p, others dropped with (p/k)^2 (De
+            /// Schepper et al. 2016).
             "pi2" => Pi2(Pi2Config) in pi2,
-            /// One queue of a switch: ECT packets are marked and others dropped by profiles of their own, in bytes, cells or time.
+            /// One queue of a switch: ECT packets are marked and others dropped by profiles of their own, in bytes,
+            /// cells or time.
             "wred" => Wred(WredConfig) in wred,
             /// Several queues behind one line, chosen by traffic class, each with a law of its own.
             "classes" => Classes(ClassesConfig) in classes,
@@ -93,9 +97,9 @@ macro_rules! for_each_law {
 
 /// Functions that the configuration of every queue provides.
 ///
-/// The limit is a key of each configuration rather than a field beside all of them because it is not the same thing for all:
-/// `tc red` derives thresholds from it, GRED has one for each virtual queue, and CoDel, PIE and fair queueing may be given their
-/// own instead of the link's buffer.
+/// The limit is a key of each configuration rather than a field beside all of them because it is not the same thing for
+/// all: `tc red` derives thresholds from it, GRED has one for each virtual queue, and CoDel, PIE and fair queueing may
+/// be given their own instead of the link's buffer.
 pub trait LawConfig: Clone {
     /// The queue that it configures: a [`Queue`](crate::Queue), in a `Box` if it is much larger than most.
     type Queue;

@@ -56,11 +56,12 @@ pub trait Queue {
     fn enqueue(&mut self, packet: Packet, now: Time, random: &mut Stream) -> Verdict;
     /// The transmitter is free.
     fn dequeue(&mut self, now: Time, random: &mut Stream) -> Dequeued;
-    /// Size in bytes of the packet that [`Queue::dequeue`] would take out at `now`, to be sent or dropped; `None` if there is none.
+    /// Size in bytes of the packet that [`Queue::dequeue`] would take out at `now`, to be sent or dropped; `None` if
+    /// there is none.
     fn next_bytes(&mut self, now: Time) -> Option<u16>;
-    /// Largest packet in bytes that, arriving when nothing waits, would leave at once, unmarked and without any other effect on the queue
-    /// than that of coming and going; 0 if there is none. It never changes. The caller need not enqueue such a packet if its
-    /// transmitter is idle.
+    /// Largest packet in bytes that, arriving when nothing waits, would leave at once, unmarked and without any other
+    /// effect on the queue than that of coming and going; 0 if there is none. It never changes. The caller need not
+    /// enqueue such a packet if its transmitter is idle.
     fn passes_alone_bytes(&self) -> u32 {
         0
     }

@@ -1,11 +1,11 @@
 //! The parts that every queue needs in addition to its law: waiting packets, limits, marks, and counts of
 //! waiting packets.
 //!
-//! A queue is a law in a shell. The shell holds the packets, refuses what does not fit, sets marks and says what became of a
-//! packet; a law says what is to become of it. [`Single`] is the shell of one FIFO, [`Dual`] that of a low-latency and a
-//! classic FIFO behind one scheduler. Fair queueing ([`FqCodel`](crate::FqCodel)) has a shell of its own, because its packets
-//! lie in thousands of chains and an arrival makes room by dropping others: no law of one or two queues needs either. Traffic classes
-//! ([`Classes`](crate::Classes)) are whole queues behind a scheduler.
+//! A queue is a law in a shell. The shell holds the packets, refuses what does not fit, sets marks and says what became
+//! of a packet; a law says what is to become of it. [`Single`] is the shell of one FIFO, [`Dual`] that of a low-latency
+//! and a classic FIFO behind one scheduler. Fair queueing ([`FqCodel`](crate::FqCodel)) has a shell of its own, because
+//! its packets lie in thousands of chains and an arrival makes room by dropping others: no law of one or two queues
+//! needs either. Traffic classes ([`Classes`](crate::Classes)) are whole queues behind a scheduler.
 
 mod dual;
 mod single;
@@ -37,8 +37,8 @@ pub enum Decision {
 }
 
 impl Decision {
-    /// A signal of congestion to the sender of `packet`: a mark if the packet is ECN-capable, otherwise a drop (RFC 3168
-    /// section 5, <https://www.rfc-editor.org/rfc/rfc3168#section-5>).
+    /// A signal of congestion to the sender of `packet`: a mark if the packet is ECN-capable, otherwise a drop (RFC
+    /// 3168 section 5, <https://www.rfc-editor.org/rfc/rfc3168#section-5>).
     #[inline]
     pub const fn signal(packet: &Packet, reason: Reason) -> Self {
         if packet.ecn.is_capable() { Self::Mark(reason) } else { Self::Drop(reason) }

@@ -26,7 +26,7 @@ pub(crate) trait Checked: LawConfig {
     /// Properties of its queue, computed without the queue.
     fn promise(&self) -> Promise;
 
-    /// The same for each of its queues, if the law has whole queues of their own for different flows.
+    /// Properties of each of its queues, if the law has whole queues of their own for different flows.
     fn promises(&self) -> Promises {
         Promises::of_one(self.promise())
     }

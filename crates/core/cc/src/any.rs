@@ -34,7 +34,12 @@ macro_rules! dispatch {
             fn on_recovered(&mut self, window: &mut $crate::Window, signal: &$crate::Signal) {
                 match self { $(Self::$variant(cc) => cc.on_recovered(window, signal),)* };
             }
-            fn on_idle_restart(&mut self, window: &mut $crate::Window, now: shoal_units::Time, idle: shoal_units::Span) {
+            fn on_idle_restart(
+                &mut self,
+                window: &mut $crate::Window,
+                now: shoal_units::Time,
+                idle: shoal_units::Span,
+            ) {
                 match self { $(Self::$variant(cc) => cc.on_idle_restart(window, now, idle),)* };
             }
             fn on_idle_beyond_rto(&mut self, window: &mut $crate::Window, snd_nxt: u64) {

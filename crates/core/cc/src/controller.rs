@@ -89,7 +89,8 @@ pub trait CongestionControl {
     fn rate_halving_floor(&self, window: &Window) -> u32 {
         window.ssthresh
     }
-    /// Whether `on_growth` is called in CWR and on ACKs with ECN-Echo (Linux: no; Kuehlewind et al. 2014 section III-A b and FreeBSD: yes).
+    /// Whether `on_growth` is called in CWR and on ACKs with ECN-Echo (Linux: no; Kuehlewind et al. 2014 section III-A
+    /// b and FreeBSD: yes).
     fn grows_in_cwr(&self) -> bool {
         false
     }

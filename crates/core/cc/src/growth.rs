@@ -79,7 +79,8 @@ impl GrowthRules {
     ///   so `cwnd + 1` an ACK with the remainder in `cwnd_cnt` kept.
     /// - per packet: `cwnd += acked`, not past the threshold. Kernels with the `<=` test (3.13 to 4.2) stop at
     ///   `ssthresh + 1` and drop the rest; later ones stop at `ssthresh` and hand the rest on.
-    /// - bytes (FreeBSD): `cwnd += acked`, past the threshold if it comes to that; the counter of the linear phase is cleared.
+    /// - bytes (FreeBSD): `cwnd += acked`, past the threshold if it comes to that; the counter of the linear phase is
+    ///   cleared.
     pub fn slow_start(&self, window: &mut Window, acked: u32) -> u32 {
         match (self.slow_start_counting, self.slow_start_test) {
             (AckCounting::PerAck, _) => {

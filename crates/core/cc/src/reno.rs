@@ -27,7 +27,7 @@ impl Law for RenoConfig {
 
 /// The preset without ECN.
 pub(crate) const PRESETS: &[Preset] = &[Preset::new(CcConfig::Reno(RENO), RENO_DOC)];
-/// Those that ask for ECN unless the flow says otherwise.
+/// The presets that ask for ECN unless the flow says otherwise.
 pub(crate) const ECN_PRESETS: &[Preset] = &[
     Preset { ecn: true, ..Preset::new(CcConfig::Reno(RENO), ECN_RENO_DOC) },
     Preset { ecn: true, ..Preset::new(CcConfig::Reno(NEWRENO), ECN_NEWRENO_DOC) },
@@ -68,7 +68,8 @@ pub const ECN_RENO_DOC: ModelDoc = ModelDoc {
 pub const ECN_NEWRENO_DOC: ModelDoc = ModelDoc {
     name: "ecn-newreno",
     kind: ModelKind::CongestionControl,
-    summary: "FreeBSD's NewReno with classic ECN: half the window in whole packets, at once on the first ECN-Echo of a window.",
+    summary: "FreeBSD's NewReno with classic ECN: half the window in whole packets, at once on the first ECN-Echo of \
+              a window.",
     follows: "RFC 3168, RFC 6582; FreeBSD sys/netinet/cc/cc_newreno.c",
     differences: &[Difference {
         text: "Alternative backoff with ECN (net.inet.tcp.cc.abe, off by default) is not modelled.",

@@ -10,7 +10,8 @@ pub struct Window {
     pub cwnd: u32,
     /// Slow-start threshold (Linux `snd_ssthresh`).
     pub ssthresh: u32,
-    /// Progress towards the next linear increase: in ACKs or packets (Linux `snd_cwnd_cnt`), in bytes (BSD `t_bytes_acked`).
+    /// Progress towards the next linear increase: in ACKs or packets (Linux `snd_cwnd_cnt`), in bytes (BSD
+    /// `t_bytes_acked`).
     pub cwnd_cnt: u32,
     /// Upper bound of `cwnd`.
     pub clamp: u32,

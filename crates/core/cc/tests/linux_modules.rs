@@ -95,12 +95,16 @@ const CASES: [(DctcpConfig, GrowthRules); 11] = [
 fn dctcp() {
     let mut text = String::from(
         "# The law of tcp_dctcp_ikr and tcp_dctcp_onesided against shoal_cc::Dctcp.\n\
-         # config: alpha bits, alpha_on_init, gain shift, count ACKs, alpha per ACK, gain per window, progressive, ssthresh - 1, \
-         keep counter, reset after idle, update on timeout, update on loss, cut on loss in CWR, growth by ACKs, first sequence \
+         # config: alpha bits, alpha_on_init, gain shift, count ACKs, alpha per ACK, gain per window, progressive, \
+         ssthresh - 1, \
+         keep counter, reset after idle, update on timeout, update on loss, cut on loss in CWR, growth by ACKs, first \
+         sequence \
          number, clamp\n\
-         # k: ACK (una, nxt, delivered, marked, flight before, advanced, duplicate, ECE); e: first mark; m: further mark; \
+         # k: ACK (una, nxt, delivered, marked, flight before, advanced, duplicate, ECE); e: first mark; m: further \
+         mark; \
          g: growth (packets);\n\
-         # l: loss (nxt, in CWR); t: timeout (nxt, MSS, fresh); x: episode over; i: idle; u: undo (window); w: host sets cwnd\n\
+         # l: loss (nxt, in CWR); t: timeout (nxt, MSS, fresh); x: episode over; i: idle; u: undo (window); w: host \
+         sets cwnd\n\
          # after each: alpha, cwnd, ssthresh, counter\n",
     );
     let mut rows = BTreeMap::new();

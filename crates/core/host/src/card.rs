@@ -57,8 +57,8 @@ impl Card {
     }
 
     /// A packet comes from the wire. Returns whether the ring has a place for it. [`Self::deadline`] may be `now`
-    /// afterwards. What was due by `now` must have been handed over before: a packet that comes at the end of the wait belongs
-    /// to the next interrupt, as on the kernel plane (linux/testbed/coalesce.c).
+    /// afterwards. What was due by `now` must have been handed over before: a packet that comes at the end of the wait
+    /// belongs to the next interrupt, as on the kernel plane (linux/testbed/coalesce.c).
     pub fn arrive(&mut self, packet: Packet, now: Time) -> bool {
         let waiting = count_u32(self.ring.len());
         if self.receive.ring_packets > 0 && waiting >= self.receive.ring_packets {

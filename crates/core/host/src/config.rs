@@ -13,8 +13,8 @@ pub enum Coalescing {
     /// of one flow whose headers agree, ECN codepoint included.
     Gro,
     /// FreeBSD software large receive offload
-    /// ([`sys/netinet/tcp_lro.c`](https://cgit.freebsd.org/src/tree/sys/netinet/tcp_lro.c?h=release/14.0.0)): codepoints are not
-    /// compared, and a segment shows that of its first packet.
+    /// ([`sys/netinet/tcp_lro.c`](https://cgit.freebsd.org/src/tree/sys/netinet/tcp_lro.c?h=release/14.0.0)):
+    /// codepoints are not compared, and a segment shows that of its first packet.
     Lro,
 }
 

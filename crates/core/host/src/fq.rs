@@ -1,8 +1,8 @@
 //! The queue discipline `fq` of a sending host
 //! ([`net/sched/sch_fq.c`](https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_fq.c)).
 //!
-//! TCP hands segments over with the time from which each may leave. A connection whose next segment is not due is set aside
-//! until it is; those that have something due take turns by deficit round robin, new ones first.
+//! TCP hands segments over with the time from which each may leave. A connection whose next segment is not due is set
+//! aside until it is; those that have something due take turns by deficit round robin, new ones first.
 
 mod backlog;
 #[cfg(test)]
@@ -16,7 +16,8 @@ use shoal_packet::{FlowId, Packet};
 use shoal_units::cast::count_u32;
 use shoal_units::{Span, Time};
 
-/// Bytes of an Ethernet header, which the discipline counts with every packet (Linux `psched_mtu`, `qdisc_pkt_len_init`).
+/// Bytes of an Ethernet header, which the discipline counts with every packet (Linux `psched_mtu`,
+/// `qdisc_pkt_len_init`).
 const ETHERNET_BYTES: u32 = 14;
 /// A connection that had nothing to send for longer begins with a whole quantum (Linux `flow_refill_delay`).
 const REFILL_DELAY: Span = Span::from_millis(40);
@@ -157,7 +158,8 @@ impl Fq {
         self.throttled.peek().map_or(Time::NEVER, |Reverse((due, _, _))| *due)
     }
 
-    /// The next segment that may leave, whose packets are put into `packets`; `None` if none is due (Linux `fq_dequeue`).
+    /// The next segment that may leave, whose packets are put into `packets`; `None` if none is due (Linux
+    /// `fq_dequeue`).
     pub fn dequeue(&mut self, now: Time, packets: &mut Vec<Packet>) -> Option<Waiting> {
         let leaving = self.next(now, packets)?;
         self.packets -= leaving.packets as usize;

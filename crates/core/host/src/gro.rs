@@ -42,8 +42,8 @@ pub(crate) fn fate(held: Option<&mut Held>, packet: &Packet, most_packets: u32) 
     if ends || packet.payload < held.first_payload { Fate::Completes } else { Fate::Merged }
 }
 
-/// Whether all that has to be equal is: the codepoint, the sequence, the acknowledgement, the flags but FIN and PSH, and the
-/// options.
+/// Whether all that has to be equal is: the codepoint, the sequence, the acknowledgement, the flags but FIN and PSH,
+/// and the options.
 fn agrees(held: &Held, packet: &Packet) -> bool {
     let segment = &held.segment;
     segment.ecn == packet.ecn

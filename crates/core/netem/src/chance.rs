@@ -26,8 +26,8 @@ impl Chance {
     pub const fn is_possible(self) -> bool {
         self.0 > 0
     }
-    /// Draws whether the event happens: with probability (x + 1) / 2^32 if x is the number stored here, and without a draw never
-    /// if x is 0.
+    /// Draws whether the event happens: with probability (x + 1) / 2^32 if x is the number stored here, and without a
+    /// draw never if x is 0.
     #[inline]
     pub fn happens(self, random: &mut Prandom) -> bool {
         self.is_possible() && self.0 >= random.draw()
@@ -42,7 +42,8 @@ mod tests {
     fn probabilities_are_rounded_to_the_nearest() {
         assert_eq!(Chance::of(0.0), Chance::NEVER);
         assert_eq!(Chance::of(1.0), Chance::ALWAYS);
-        // 0.01 x 4294967295 = 42949672.95, and half of 4294967295 lies between two numbers, of which the even one is taken.
+        // 0.01 x 4294967295 = 42949672.95, and half of 4294967295 lies between two numbers, of which the even one is
+        // taken.
         assert_eq!(Chance::of(0.01), Chance(42_949_673));
         assert_eq!(Chance::of(0.5), Chance(2_147_483_648));
     }

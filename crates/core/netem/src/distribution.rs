@@ -53,8 +53,8 @@ impl Distribution {
     }
 }
 
-/// Entry `i` of the normal distribution: the last point x of a grid from -10 with steps of 0.00005 whose cumulative probability,
-/// in steps of 1/16384, is 4 `i`.
+/// Entry `i` of the normal distribution: the last point x of a grid from -10 with steps of 0.00005 whose cumulative
+/// probability, in steps of 1/16384, is 4 `i`.
 fn normal(i: u32) -> i64 {
     const STEPS: u32 = 401_000;
     let point = |step: u32| -10.0 + f64::from(step) * 0.00005;
@@ -87,8 +87,9 @@ fn nearest(value: f64) -> i64 {
     libm::rint(value) as i64
 }
 
-/// A delay in ns with the mean `mean_ns` and the jitter `jitter_ns`; negative if the jitter exceeds it ([sch_netem.c](https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_netem.c),
-/// `tabledist`). Without jitter nothing is drawn.
+/// A delay in ns with the mean `mean_ns` and the jitter `jitter_ns`; negative if the jitter exceeds it
+/// ([sch_netem.c](https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_netem.c), `tabledist`). Without jitter
+/// nothing is drawn.
 #[inline]
 pub(crate) fn delay_ns(
     mean_ns: i64,
@@ -127,8 +128,8 @@ mod tests {
         })
     }
 
-    /// The quantiles 0, 1/4, 1/2, 3/4 of each, in units of 1/8192: the normal distribution has -inf, -0.6745, 0 and 0.6745;
-    /// Pareto's (u^(-1/3) - 1.5) 4/3 is -0.6667, -0.5325, -0.3201 and 0.1165 for u = 1, 3/4, 1/2, 1/4.
+    /// The quantiles 0, 1/4, 1/2, 3/4 of each, in units of 1/8192: the normal distribution has -inf, -0.6745, 0 and
+    /// 0.6745; Pareto's (u^(-1/3) - 1.5) 4/3 is -0.6667, -0.5325, -0.3201 and 0.1165 for u = 1, 3/4, 1/2, 1/4.
     #[test]
     fn quartiles_of_the_tables() {
         let quartiles = |d| [0, 1024, 2048, 3072].map(|i| table(d)[i]);
@@ -160,8 +161,8 @@ mod tests {
         };
         let (mean, deviation) = moments(Distribution::Normal);
         assert!(mean.abs() < 1e-3 && (deviation - 1.0).abs() < 2e-3, "{mean} {deviation}");
-        // Pareto: u^(-1/3) has the mean 3/2 and the variance 3 - 9/4; without what lies beyond 32767 / 8192 = 4 both are
-        // less. u^(-1/3) = 4.5 there, so the mean falls by 4/3 times the integral of 1 - F beyond it, 4.5^-2 / 2.
+        // Pareto: u^(-1/3) has the mean 3/2 and the variance 3 - 9/4; without what lies beyond 32767 / 8192 = 4 both
+        // are less. u^(-1/3) = 4.5 there, so the mean falls by 4/3 times the integral of 1 - F beyond it, 4.5^-2 / 2.
         let (mean, deviation) = moments(Distribution::Pareto);
         assert!((mean + 4.0 / 3.0 * 4.5f64.powi(-2) / 2.0).abs() < 1e-3, "{mean}");
         // The mean square above the clip falls by 2 (3/4)^-2 times the integral of (x - 1.5) x^-3 from 4.5 on.

@@ -6,17 +6,20 @@ use shoal_units::{Difference, ModelDoc, ModelKind};
 pub const DOCS: &[ModelDoc] = &[ModelDoc {
     name: "impairments",
     kind: ModelKind::Path,
-    summary: "What a link does to packets behind its transmitter: jitter, loss, duplication, corruption, reordering, bursts.",
+    summary: "What a link does to packets behind its transmitter: jitter, loss, duplication, corruption, reordering, \
+              bursts.",
     follows: "Linux net/sched/sch_netem.c, with the seed that the link's random stream gives it",
     differences: &[
         Difference {
-            text: "Where the kernel draws outside its seeded generator (slots, the number before the first of correlated draws), the link's \
-                   own random stream is used: there both planes agree in distribution only.",
+            text: "Where the kernel draws outside its seeded generator (slots, the number before the first of \
+                   correlated draws), the link's own random stream is used: there both planes agree in distribution \
+                   only.",
             test: "slots_are_uniformly_apart",
         },
         Difference {
-            text: "A corrupted packet is dropped at the end of its link. In the kernel it goes on to the host, whose checksum refuses it; if \
-                   the flipped bit is in the source address of Ethernet (6 bytes of the frame), it is delivered.",
+            text: "A corrupted packet is dropped at the end of its link. In the kernel it goes on to the host, whose \
+                   checksum refuses it; if the flipped bit is in the source address of Ethernet (6 bytes of the \
+                   frame), it is delivered.",
             test: "corrupted_packets_leave_the_path_and_do_not_arrive",
         },
         Difference {

@@ -7,8 +7,8 @@ use crate::{Chance, Distribution, Loss, Slot};
 pub struct Impairments {
     /// Variation of the delay.
     pub jitter: Jitter,
-    /// Whether no packet overtakes another: one that would is sent together with it. On the kernel, a `rate` so high that no packet
-    /// takes any time.
+    /// Whether no packet overtakes another: one that would is sent together with it. On the kernel, a `rate` so high
+    /// that no packet takes any time.
     pub keep_order: bool,
     /// Loss.
     pub loss: Loss,

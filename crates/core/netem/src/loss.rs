@@ -12,8 +12,8 @@ pub enum Loss {
         /// Correlation of the draws.
         correlation: Chance,
     },
-    /// A Markov chain with four states (Salsano et al. 2012): good packets in a gap (1) and in a burst (2), lost packets in a burst
-    /// (3) and isolated ones (4). `pAB` is the probability of going from state A to state B.
+    /// A Markov chain with four states (Salsano et al. 2012): good packets in a gap (1) and in a burst (2), lost
+    /// packets in a burst (3) and isolated ones (4). `pAB` is the probability of going from state A to state B.
     FourState {
         /// From a gap to a loss in a burst.
         p13: Chance,
@@ -26,8 +26,8 @@ pub enum Loss {
         /// From a gap to an isolated loss.
         p14: Chance,
     },
-    /// Two states, each with a probability of loss (Gilbert 1960, Elliott 1963). A packet is judged in the state before the
-    /// transition that comes with it.
+    /// Two states, each with a probability of loss (Gilbert 1960, Elliott 1963). A packet is judged in the state before
+    /// the transition that comes with it.
     GilbertElliott {
         /// From the good to the bad state.
         p: Chance,
@@ -73,8 +73,9 @@ impl LossState {
         Self { model, draws: Correlated::new(correlation, last), period: Period::Gap, is_bad: false }
     }
 
-    /// Whether the next packet is lost ([sch_netem.c](https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_netem.c), `loss_event`): one draw, or two with Gilbert and Elliott's model, or none
-    /// if nothing is ever lost.
+    /// Whether the next packet is lost
+    /// ([sch_netem.c](https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_netem.c), `loss_event`): one draw, or
+    /// two with Gilbert and Elliott's model, or none if nothing is ever lost.
     #[inline]
     pub fn loses(&mut self, random: &mut Prandom) -> bool {
         match self.model {
@@ -156,8 +157,8 @@ mod tests {
             let found = share(&losses(model, n, 11));
             let in_bad = p / (p + r);
             let expected = in_bad * bad + (1.0 - in_bad) * good;
-            // Runs in the bad state last 1 / r packets: the variance of a mean is at most 2 / (p + r) times that of independent
-            // draws. Four standard errors.
+            // Runs in the bad state last 1 / r packets: the variance of a mean is at most 2 / (p + r) times that of
+            // independent draws. Four standard errors.
             let bound = 4.0 * (expected * (1.0 - expected) * 2.0 / (p + r) / n as f64).sqrt();
             assert!((found - expected).abs() < bound, "{found} {expected} {bound}");
         }
@@ -198,12 +199,13 @@ mod tests {
         let model = Loss::FourState { p13: a, p31: b, p32: c, p23: d, p14: e };
         let n = 1_000_000;
         let found = share(&losses(model, n, 13));
-        // Balance: pi3 p31 = pi1 p13 (the chain enters and leaves states 2 and 3 together), pi2 p23 = pi3 p32, pi4 = pi1 p14.
+        // Balance: pi3 p31 = pi1 p13 (the chain enters and leaves states 2 and 3 together), pi2 p23 = pi3 p32, pi4 =
+        // pi1 p14.
         let (three, four) = (p13 / p31, p14);
         let all = 1.0 + three * p32 / p23 + three + four;
         let expected = (three + four) / all;
-        // Bursts last about 1 / p31 (1 + p32 / p23) packets: the variance is at most some 2 x 4.4 times that of independent
-        // draws. Four standard errors.
+        // Bursts last about 1 / p31 (1 + p32 / p23) packets: the variance is at most some 2 x 4.4 times that of
+        // independent draws. Four standard errors.
         let bound = 4.0 * (expected * (1.0 - expected) * 9.0 / n as f64).sqrt();
         assert!((found - expected).abs() < bound, "{found} {expected} {bound}");
     }
@@ -224,8 +226,8 @@ mod tests {
     #[test]
     fn correlation_makes_random_loss_rarer() {
         let model = Loss::Random { probability: Chance::of(0.05), correlation: Chance::of(0.25) };
-        // A draw is 3/4 of a uniform number and 1/4 of the last draw: it is below 0.05 only if both are small. Simulating the
-        // recursion gives 0.19 %.
+        // A draw is 3/4 of a uniform number and 1/4 of the last draw: it is below 0.05 only if both are small.
+        // Simulating the recursion gives 0.19 %.
         let found = share(&losses(model, 1_000_000, 14));
         assert!((0.0015..0.0024).contains(&found), "{found}");
     }

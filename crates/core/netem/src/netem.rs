@@ -21,10 +21,11 @@ pub struct Counts {
     pub reordered: u64,
 }
 
-/// A path with impairments (Linux [net/sched/sch_netem.c](https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_netem.c) without a child).
+/// A path with impairments (Linux
+/// [net/sched/sch_netem.c](https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_netem.c) without a child).
 ///
-/// After packets have been enqueued, and whenever [`Self::next_event`] is reached, [`Self::dequeue`] is called until it has no
-/// packet any more, as a device does. Times must not decrease from one call to the next.
+/// After packets have been enqueued, and whenever [`Self::next_event`] is reached, [`Self::dequeue`] is called until it
+/// has no packet any more, as a device does. Times must not decrease from one call to the next.
 #[derive(Clone, Debug)]
 pub struct Netem {
     random: Prandom,
@@ -61,8 +62,8 @@ struct Held {
 }
 
 impl Netem {
-    /// A path with this delay, and the kernel's generator with this seed. What the kernel draws elsewhere is taken from `outside`,
-    /// here and in [`Self::dequeue`].
+    /// A path with this delay, and the kernel's generator with this seed. What the kernel draws elsewhere is taken from
+    /// `outside`, here and in [`Self::dequeue`].
     pub fn new(impairments: &Impairments, delay: Span, seed: u64, outside: &mut Stream) -> Self {
         let jitter = impairments.jitter;
         Self {
@@ -97,8 +98,8 @@ impl Netem {
         self.admit(packet, now, false);
     }
 
-    /// The order of the draws is the kernel's: duplication, loss, corruption, then all draws for the copy, then reordering and
-    /// jitter. A copy is not copied again, and draws nothing for that.
+    /// The order of the draws is the kernel's: duplication, loss, corruption, then all draws for the copy, then
+    /// reordering and jitter. A copy is not copied again, and draws nothing for that.
     fn admit(&mut self, packet: Packet, now: Time, is_copy: bool) {
         let twice = !is_copy && self.duplicate.happens(&mut self.random);
         let lost = self.loss.loses(&mut self.random);
@@ -139,8 +140,8 @@ impl Netem {
         } else {
             now.saturating_add(span)
         };
-        // With a rate the kernel counts from the latest time of a packet that is still there. One that has left was due before
-        // now, so that it makes no difference to look at all of them.
+        // With a rate the kernel counts from the latest time of a packet that is still there. One that has left was due
+        // before now, so that it makes no difference to look at all of them.
         self.latest = self.latest.max(due);
         if self.keeps_order { self.latest } else { due }
     }
@@ -154,8 +155,8 @@ impl Netem {
         self.delayed.insert(at, held);
     }
 
-    /// The next packet that leaves at `now`, if there is one (`netem_dequeue`). Corrupted packets leave too, and are dropped where
-    /// they do.
+    /// The next packet that leaves at `now`, if there is one (`netem_dequeue`). Corrupted packets leave too, and are
+    /// dropped where they do.
     pub fn dequeue(&mut self, now: Time, outside: &mut Stream) -> Option<Packet> {
         loop {
             let held = self.next(now, outside)?;

@@ -10,8 +10,10 @@ use shoal_units::cast::low_u32;
 pub struct Prandom([u32; 4]);
 
 impl Prandom {
-    /// The generator with this seed ([include/linux/prandom.h](https://elixir.bootlin.com/linux/v6.12/source/include/linux/prandom.h), `prandom_seed_state`): all words begin with the same 32 bits,
-    /// raised where they are below the least value of the word.
+    /// The generator with this seed
+    /// ([include/linux/prandom.h](https://elixir.bootlin.com/linux/v6.12/source/include/linux/prandom.h),
+    /// `prandom_seed_state`): all words begin with the same 32 bits, raised where they are below the least value of the
+    /// word.
     pub const fn new(seed: u64) -> Self {
         let folded = low_u32((seed >> 32) ^ (seed << 10) ^ seed);
         let least = [2, 8, 16, 128];
@@ -45,10 +47,11 @@ const fn tausworthe(word: u32, feedback: u32, down: u32, mask: u32, up: u32) -> 
     ((word & mask) << up) ^ feedback
 }
 
-/// Draws of which each depends on the one before: a first-order autoregression ([sch_netem.c](https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_netem.c), `get_crandom`).
+/// Draws of which each depends on the one before: a first-order autoregression
+/// ([sch_netem.c](https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_netem.c), `get_crandom`).
 ///
-/// Its values are not uniform: with a correlation of r their variance is (1 - r) / (1 + r) times that of uniform ones, so a
-/// correlated random loss is rarer than its probability says.
+/// Its values are not uniform: with a correlation of r their variance is (1 - r) / (1 + r) times that of uniform ones,
+/// so a correlated random loss is rarer than its probability says.
 #[derive(Clone, Debug)]
 pub struct Correlated {
     correlation: Chance,
@@ -135,7 +138,8 @@ mod tests {
         let mean = |x: &mut dyn Iterator<Item = f64>| x.sum::<f64>() / f64::from(n);
         let variance = mean(&mut values.iter().map(|x| x * x));
         let neighbours = mean(&mut values.windows(2).map(|pair| pair[0] * pair[1])) / variance;
-        // Uniform draws have a variance of 1 / 12. Four standard errors: about 4 sqrt(2 / n) = 1.3 % and 4 / sqrt(n) = 0.009.
+        // Uniform draws have a variance of 1 / 12. Four standard errors: about 4 sqrt(2 / n) = 1.3 % and 4 / sqrt(n) =
+        // 0.009.
         assert!((variance * 12.0 / ((1.0 - r) / (1.0 + r)) - 1.0).abs() < 0.013, "{variance}");
         assert!((neighbours - r).abs() < 0.009, "{neighbours}");
     }

@@ -11,8 +11,8 @@ pub struct Slot {
     pub max: Span,
     /// Most packets in a slot; 0 if any number may leave.
     pub packets: u32,
-    /// Most bytes in a slot, but for the last packet, which may exceed it; 0 if there is no limit. Counted are IP packets with
-    /// their Ethernet header.
+    /// Most bytes in a slot, but for the last packet, which may exceed it; 0 if there is no limit. Counted are IP
+    /// packets with their Ethernet header.
     pub bytes: u32,
 }
 
@@ -39,7 +39,8 @@ impl Slots {
         (self.packets_left, self.bytes_left) = (most(self.slot.packets), most(self.slot.bytes));
     }
 
-    /// Opens a new slot after a time that is drawn now ([sch_netem.c](https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_netem.c), `get_slot_next`).
+    /// Opens a new slot after a time that is drawn now
+    /// ([sch_netem.c](https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_netem.c), `get_slot_next`).
     fn renew(&mut self, now: Time, outside: &mut Stream) {
         let width = (self.slot.max - self.slot.min).as_nanos();
         let drawn = (u128::from(width) * u128::from(outside.uniform_u32())) >> 32;

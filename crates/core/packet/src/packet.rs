@@ -87,8 +87,8 @@ impl SackBlocks {
 /// A packet: the IP and TCP header fields that endpoints and queues act on, plus what the simulator needs to carry it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packet {
-    /// When the packet entered where it is, a queue or the wire behind it: what is there sets it, and reads it for the time
-    /// that the packet has spent there.
+    /// When the packet entered where it is, a queue or the wire behind it: what is there sets it, and reads it for the
+    /// time that the packet has spent there.
     pub enqueued: Time,
     /// SACK option.
     pub sack: SackBlocks,

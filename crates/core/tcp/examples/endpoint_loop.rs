@@ -1,5 +1,5 @@
-//! Cost of the endpoints alone: a sender and a receiver joined by two queues, nothing else. Prints nothing but the counts;
-//! time it from outside (`perf stat`, `time`): the workspace bans clocks.
+//! Cost of the endpoints alone: a sender and a receiver joined by two queues, nothing else. Prints nothing but the
+//! counts; time it from outside (`perf stat`, `time`): the workspace bans clocks.
 //!
 //! `cargo run --release --example endpoint_loop -- PRESET STACK SEGMENTS MARK_EVERY`
 

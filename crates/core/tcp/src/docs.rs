@@ -4,15 +4,17 @@ use shoal_units::{Difference, ModelDoc, ModelKind};
 
 /// Difference: hosts send packet by packet.
 pub const SEGMENTS: Difference = Difference::new(
-    "Hosts are ideal unless the scenario names others: segments are sent one by one, without segmentation offload, GRO, interrupt \
-     coalescing or small queues, and bursts are what window and ACKs make them. Measured on the kernel, with host = \"linux-6-gso\" for host = \"ideal\" (docs/linux-hosts.md): \
-     single DCTCP flows have up to 59 % fewer CE marks and a mean queue up to 31 % shorter, sixty at 200 Mbit/s one 25 % shorter, and a \
-     rate ratio changes by up to 23 % (CUBIC and DCTCP, DualPI2).",
+    "Hosts are ideal unless the scenario names others: segments are sent one by one, without segmentation offload, \
+     GRO, interrupt coalescing or small queues, and bursts are what window and ACKs make them. Measured on the \
+     kernel, with host = \"linux-6-gso\" for host = \"ideal\" (docs/linux-hosts.md): single DCTCP flows have up to 59 \
+     % fewer CE marks and a mean queue up to 31 % shorter, sixty at 200 Mbit/s one 25 % shorter, and a rate ratio \
+     changes by up to 23 % (CUBIC and DCTCP, DualPI2).",
     "every_segment_is_a_packet_of_its_own",
 );
 const PACING: Difference = Difference::new(
-    "Nothing is paced (no fq) unless the host says so (host.pacing): what the window allows leaves at once. A single DCTCP flow at 50 Mbit/s behind a CoDel threshold of \
-     1 ms has about twice the alpha of a paced sender in the same place, and about 1 % less goodput.",
+    "Nothing is paced (no fq) unless the host says so (host.pacing): what the window allows leaves at once. A single \
+     DCTCP flow at 50 Mbit/s behind a CoDel threshold of 1 ms has about twice the alpha of a paced sender in the same \
+     place, and about 1 % less goodput.",
     "what_the_window_allows_leaves_at_once",
 );
 const CLOCK: Difference = Difference::new(
@@ -37,8 +39,9 @@ const CONSTANT_WINDOW: Difference = Difference::new(
     "a_connection_starts_with_quick_acks",
 );
 const MEMORY_OF_MERGED: Difference = Difference::new(
-    "What merged packets take from the receive window is that of 17 packets in one sk_buff with 832 bytes of overhead; in the kernel a \
-     payload that crosses a page of its sender takes two of the 17 places, and drivers differ.",
+    "What merged packets take from the receive window is that of 17 packets in one sk_buff with 832 bytes of \
+     overhead; in the kernel a payload that crosses a page of its sender takes two of the 17 places, and drivers \
+     differ.",
     "large_batches_take_what_they_take_on_linux",
 );
 const KNOWN_MSS: Difference = Difference::new(
@@ -46,8 +49,8 @@ const KNOWN_MSS: Difference = Difference::new(
     "small_segments_are_acknowledged_at_once",
 );
 const ONE_WAY: Difference = Difference::new(
-    "Data goes one way: the receiver answers FIN with an ACK at once and closes nothing; there is no interactive mode of \
-     delayed ACKs.",
+    "Data goes one way: the receiver answers FIN with an ACK at once and closes nothing; there is no interactive mode \
+     of delayed ACKs.",
     "a_fin_is_acknowledged_at_once_and_not_counted_as_data",
 );
 const NO_SYN_ACK_TIMER: Difference = Difference::new(
@@ -59,8 +62,8 @@ const NEVER_GIVES_UP: Difference = Difference::new(
     "a_connection_never_gives_up",
 );
 const HANDSHAKE: Difference = Difference::new(
-    "The first data take the place of the ACK that completes the handshake; only hosts that segment send it, since the card of the other \
-     host begins to wait for its interrupt then.",
+    "The first data take the place of the ACK that completes the handshake; only hosts that segment send it, since \
+     the card of the other host begins to wait for its interrupt then.",
     "data_take_the_place_of_the_last_ack_of_the_handshake_on_ideal_hosts_only",
 );
 const OLD_ACKS: Difference = Difference::new(
@@ -68,12 +71,13 @@ const OLD_ACKS: Difference = Difference::new(
     "old_acks_are_ignored",
 );
 const REORDERING: Difference = Difference::new(
-    "The degree of reordering is not learnt: it stays three packets, FACK stays on, RACK's window stays a quarter of the \
-     smallest RTT.",
+    "The degree of reordering is not learnt: it stays three packets, FACK stays on, RACK's window stays a quarter of \
+     the smallest RTT.",
     "the_degree_of_reordering_is_not_learnt",
 );
 const UNDO_NEEDS_PROGRESS: Difference = Difference::new(
-    "Only an ACK that advances can undo by its timestamp (RFC 3522); kernels before 5.0 also believed duplicates in Loss.",
+    "Only an ACK that advances can undo by its timestamp (RFC 3522); kernels before 5.0 also believed duplicates in \
+     Loss.",
     "a_duplicate_with_an_old_timestamp_undoes_nothing",
 );
 const NO_FORWARD_RETRANSMISSION: Difference = Difference::new(
@@ -90,8 +94,8 @@ const TIMER_BESIDE_TIMER: Difference = Difference::new(
 macro_rules! with_common {
     ($($own:expr),* $(,)?) => {
         &[
-            SEGMENTS, PACING, CLOCK, TIMESTAMPS, METRICS, NO_ZERO_WINDOW_PROBES, CONSTANT_WINDOW, MEMORY_OF_MERGED, KNOWN_MSS, ONE_WAY,
-            NO_SYN_ACK_TIMER, HANDSHAKE, NEVER_GIVES_UP, OLD_ACKS, REORDERING, $($own),*
+            SEGMENTS, PACING, CLOCK, TIMESTAMPS, METRICS, NO_ZERO_WINDOW_PROBES, CONSTANT_WINDOW, MEMORY_OF_MERGED,
+            KNOWN_MSS, ONE_WAY, NO_SYN_ACK_TIMER, HANDSHAKE, NEVER_GIVES_UP, OLD_ACKS, REORDERING, $($own),*
         ]
     };
 }
@@ -100,11 +104,13 @@ const LINUX_3_2: &[Difference] = with_common![
     UNDO_NEEDS_PROGRESS,
     NO_FORWARD_RETRANSMISSION,
     Difference::new(
-        "F-RTO is that of 3.10 and later (RFC 5682), not the older one with frto_counter; its response is the full undo.",
+        "F-RTO is that of 3.10 and later (RFC 5682), not the older one with frto_counter; its response is the full \
+         undo.",
         "frto_finds_a_spurious_timeout",
     ),
     Difference::new(
-        "Segments older than the timeout are not marked lost in recovery (tcp_timeout_skbs): the timer is exact and comes first.",
+        "Segments older than the timeout are not marked lost in recovery (tcp_timeout_skbs): the timer is exact and \
+         comes first.",
         "fack_and_prr",
     ),
 ];
@@ -117,8 +123,8 @@ const LINUX_3_18: &[Difference] = with_common![
         "two_packets_do_not_make_three_duplicates",
     ),
     Difference::new(
-        "Without SACK a recovery that ends exactly at its recovery point keeps its reduction; the kernel forgot that it had \
-         retransmitted and undid it (fixed in 6.16).",
+        "Without SACK a recovery that ends exactly at its recovery point keeps its reduction; the kernel forgot that \
+         it had retransmitted and undid it (fixed in 6.16).",
         "after_the_recovery_point_something_above_it_ends_recovery",
     ),
 ];
@@ -130,8 +136,8 @@ const LINUX_6: &[Difference] = with_common![
         "dctcp_sets_ect_on_everything",
     ),
     Difference::new(
-        "A compressed ACK waits for a third of the RTT, as in the newest kernels (tcp_comp_sack_rtt_percent); earlier ones waited \
-         for 5 %, at 20 ms and more the same 1 ms.",
+        "A compressed ACK waits for a third of the RTT, as in the newest kernels (tcp_comp_sack_rtt_percent); earlier \
+         ones waited for 5 %, at 20 ms and more the same 1 ms.",
         "a_third_of_a_short_rtt",
     ),
     Difference::new(
@@ -141,8 +147,8 @@ const LINUX_6: &[Difference] = with_common![
 ];
 
 const FREEBSD_CLOCK: Difference = Difference::new(
-    "Timers fire at the exact instant; only RTT samples and what is computed from them count ticks of 1 ms, by a clock that \
-     starts with the simulation.",
+    "Timers fire at the exact instant; only RTT samples and what is computed from them count ticks of 1 ms, by a \
+     clock that starts with the simulation.",
     "the_timeout_is_at_least_230_ms",
 );
 const NO_NAGLE: Difference = Difference::new(
@@ -162,26 +168,28 @@ const INITIAL_WINDOW: Difference = Difference::new(
 macro_rules! freebsd_with_common {
     ($($own:expr),* $(,)?) => {
         &[
-            SEGMENTS_OF_FREEBSD, PACING, FREEBSD_CLOCK, METRICS, NO_ZERO_WINDOW_PROBES, ONE_WAY, NO_SYN_ACK_TIMER, NEVER_GIVES_UP,
-            NO_NAGLE, REPEATED_IS_LOST, INITIAL_WINDOW, $($own),*
+            SEGMENTS_OF_FREEBSD, PACING, FREEBSD_CLOCK, METRICS, NO_ZERO_WINDOW_PROBES, ONE_WAY,
+            NO_SYN_ACK_TIMER, NEVER_GIVES_UP, NO_NAGLE, REPEATED_IS_LOST, INITIAL_WINDOW, $($own),*
         ]
     };
 }
 
 const SEGMENTS_OF_FREEBSD: Difference = Difference::new(
-    "Hosts are ideal unless the scenario names others (freebsd-14-10g): segments are sent one by one, without TSO and LRO, and bursts \
-     are what window and ACKs make them. How much that matters on Linux says `shoal describe linux-6`.",
+    "Hosts are ideal unless the scenario names others (freebsd-14-10g): segments are sent one by one, without TSO and \
+     LRO, and bursts are what window and ACKs make them. How much that matters on Linux says `shoal describe linux-6`.",
     "slow_start_counts_bytes_up_to_two_segments_an_ack",
 );
 
 const FREEBSD_2015: &[Difference] = freebsd_with_common![Difference::new(
-    "A change of the CE state is acknowledged at once, as Kato et al. 2015 says and later versions do. The module of 2015 asks whether \
-     an ACK is delayed by a flag (TF_DELACK) that is never set between segments, so that it never did.",
+    "A change of the CE state is acknowledged at once, as Kato et al. 2015 says and later versions do. The module of \
+     2015 asks whether an ACK is delayed by a flag (TF_DELACK) that is never set between segments, so that it never \
+     did.",
     "a_change_of_state_is_acknowledged_at_once_with_the_new_state",
 )];
 
 const FREEBSD_14: &[Difference] = freebsd_with_common![Difference::new(
-    "The counters of PRR begin anew with every episode; the kernel lets some of them run on from one ECN episode to the next.",
+    "The counters of PRR begin anew with every episode; the kernel lets some of them run on from one ECN episode to \
+     the next.",
     "an_ecn_episode_is_spread_by_prr",
 )];
 
@@ -205,25 +213,26 @@ pub const DOCS: &[ModelDoc] = &[
     ModelDoc {
         name: "linux-6",
         kind: ModelKind::Stack,
-        summary: "Current Linux: counts packets, slow start below ssthresh, PRR in CWR and recovery, RACK, tail loss probes.",
+        summary: "Current Linux: counts packets, slow start below ssthresh, PRR in CWR and recovery, RACK, tail loss \
+                  probes.",
         follows: "net/ipv4/tcp_input.c, tcp_output.c, tcp_recovery.c, tcp_cong.c of Linux 6.x",
         differences: LINUX_6,
     },
     ModelDoc {
         name: "freebsd-2015",
         kind: ModelKind::Stack,
-        summary: "FreeBSD-CURRENT of 2014/15: windows in bytes with appropriate byte counting, SACK recovery from one segment, \
-                  delayed ACKs of 100 ms for every second segment, timers of 1 ms with 200 ms of slop.",
+        summary: "FreeBSD-CURRENT of 2014/15: windows in bytes with appropriate byte counting, SACK recovery from one \
+                  segment, delayed ACKs of 100 ms for every second segment, timers of 1 ms with 200 ms of slop.",
         follows: "FreeBSD-CURRENT of January 2015: sys/netinet/tcp_input.c, tcp_output.c, tcp_sack.c, tcp_timer.c",
         differences: FREEBSD_2015,
     },
     ModelDoc {
         name: "freebsd-14",
         kind: ModelKind::Stack,
-        summary: "FreeBSD 14: windows in bytes, RFC 6675 and PRR also after ECN-Echo, delayed ACKs of 40 ms, CWR acknowledged at \
-                  once.",
-        follows: "FreeBSD 14: sys/netinet/tcp_input.c, tcp_output.c, tcp_sack.c, tcp_ecn.c, tcp_timer.c (PRR and recovery as in \
-                  CURRENT of 2021)",
+        summary: "FreeBSD 14: windows in bytes, RFC 6675 and PRR also after ECN-Echo, delayed ACKs of 40 ms, CWR \
+                  acknowledged at once.",
+        follows: "FreeBSD 14: sys/netinet/tcp_input.c, tcp_output.c, tcp_sack.c, tcp_ecn.c, tcp_timer.c (PRR and \
+                  recovery as in CURRENT of 2021)",
         differences: FREEBSD_14,
     },
 ];

@@ -13,8 +13,8 @@ pub enum Pacing {
     Fq,
 }
 
-/// What a host with segmentation offload is told. Only the senders of Linux read it: FreeBSD sends at once whatever an ACK
-/// allows, with TSO or without.
+/// What a host with segmentation offload is told. Only the senders of Linux read it: FreeBSD sends at once whatever an
+/// ACK allows, with TSO or without.
 ///
 /// How the numbers are used is a rule of the stack ([`crate::Tso`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,8 +25,8 @@ pub struct Offload {
     pub gso_max_segs: u32,
     /// Packets of a segment, whatever the rate (`net.ipv4.tcp_min_tso_segs`).
     pub min_tso_segs: u32,
-    /// The largest segment is halved once for each 2^this microseconds of the smallest RTT (`net.ipv4.tcp_tso_rtt_log`); 0
-    /// leaves the RTT out, as before Linux 5.18.
+    /// The largest segment is halved once for each 2^this microseconds of the smallest RTT
+    /// (`net.ipv4.tcp_tso_rtt_log`); 0 leaves the RTT out, as before Linux 5.18.
     pub tso_rtt_log: u8,
     /// A segment waits for more until this fraction of the window may be sent (`net.ipv4.tcp_tso_win_divisor`).
     pub tso_win_divisor: u32,
@@ -56,12 +56,12 @@ impl Offload {
         pacing: Pacing::Off,
     };
 
-    /// Bytes that the kernel keeps free for headers in the largest segment, and one (`MAX_TCP_HEADER` of a distribution's
-    /// kernel, `sk_dst_gso_max_size`).
+    /// Bytes that the kernel keeps free for headers in the largest segment, and one (`MAX_TCP_HEADER` of a
+    /// distribution's kernel, `sk_dst_gso_max_size`).
     pub const HEADROOM_BYTES: u32 = 320 + 1;
 
-    /// Bytes that an endless stream keeps unsent in its socket: enough for the segment at the head never to be the last, so
-    /// that only TCP decides how long it is, and not when the application writes (`TCP_NOTSENT_LOWAT`).
+    /// Bytes that an endless stream keeps unsent in its socket: enough for the segment at the head never to be the
+    /// last, so that only TCP decides how long it is, and not when the application writes (`TCP_NOTSENT_LOWAT`).
     #[inline]
     pub const fn unsent_limit_bytes(&self) -> u64 {
         4 * self.gso_max_size_bytes as u64

@@ -12,14 +12,14 @@ pub trait Output {
     fn card_free(&self) -> Time {
         Time::ZERO
     }
-    /// The packets from here to [`Output::end_segment`] are one segment for the host's queue discipline, which lets it leave at
-    /// `departure` at the earliest. A sender says so only if it is paced by one ([`crate::Pacing::Fq`]).
+    /// The packets from here to [`Output::end_segment`] are one segment for the host's queue discipline, which lets it
+    /// leave at `departure` at the earliest. A sender says so only if it is paced by one ([`crate::Pacing::Fq`]).
     fn begin_segment(&mut self, departure: Time) {
         let _ = departure;
     }
     /// The segment is complete. Returns how many segments of the connection have left the host since it began, this one
-    /// perhaps among them; [`crate::Sender::on_segment_left`] is to be called for each that leaves later. What has no queue
-    /// discipline sends at once.
+    /// perhaps among them; [`crate::Sender::on_segment_left`] is to be called for each that leaves later. What has no
+    /// queue discipline sends at once.
     fn end_segment(&mut self) -> u32 {
         1
     }

@@ -12,7 +12,8 @@ use shoal_units::Span;
 /// Response of a receiver to a change of the DCTCP echo state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EchoChange {
-    /// Flush a pending delayed ACK with the old state; the new packet is acknowledged by the usual rules (3.2 patch, 3.18).
+    /// Flush a pending delayed ACK with the old state; the new packet is acknowledged by the usual rules (3.2 patch,
+    /// 3.18).
     Flush,
     /// Flush, and acknowledge the new packet immediately (current Linux).
     FlushAndAck,

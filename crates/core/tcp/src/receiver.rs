@@ -7,8 +7,9 @@ mod ecn;
 mod reassembly;
 mod unread;
 
+use crate::profile::Kernel;
 use crate::sender::{SYN_BYTES, timestamp};
-use crate::{EcnSetting, EndpointConfig, Output};
+use crate::{EcnSetting, EndpointConfig, Linux, Output};
 use compression::Compression;
 use delayed_ack::DelayedAck;
 use ecn::Feedback;
@@ -17,6 +18,17 @@ use shoal_packet::{Ecn, Flags, FlowId, Packet, Sack, SackBlocks, Seq};
 use shoal_units::cast::{count_u32, fit_u16, fit_u32};
 use shoal_units::{Span, Time};
 use unread::Unread;
+
+/// When data are acknowledged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Acknowledge {
+    /// With the packet that brought them.
+    Now,
+    /// With others beyond the same hole.
+    Held,
+    /// When the timer of delayed ACKs expires, unless something else sends an ACK before.
+    Later,
+}
 
 /// The receiver of a connection.
 #[derive(Clone, Debug)]
@@ -65,7 +77,8 @@ impl Receiver {
         self.on_segment::<true>(config, packet, now, out);
     }
 
-    /// Handles a packet, or a segment that was merged from several; with `READ` the application reads before the next one.
+    /// Handles a packet, or a segment that was merged from several; with `READ` the application reads before the next
+    /// one.
     #[inline]
     fn on_segment<const READ: bool>(
         &mut self,
@@ -85,7 +98,8 @@ impl Receiver {
     }
 
     /// Handles what the host has merged from packets that arrived together (GRO, LRO): one packet to the receiver, but
-    /// counted as those that it was. [`Receiver::on_read`] follows when the host has handed over all that arrived together.
+    /// counted as those that it was. [`Receiver::on_read`] follows when the host has handed over all that arrived
+    /// together.
     #[cold]
     pub fn on_merged(&mut self, config: &EndpointConfig, merged: &Packet, now: Time, out: &mut impl Output) {
         let (before, acks_before, last_ack) = (self.data_packets, self.acks_sent, self.last_ack);
@@ -111,14 +125,15 @@ impl Receiver {
         if !merged.flags.has(Flags::SYN) {
             self.unread.on_read();
         }
+        let Some(rules) = config.receiver_stack().linux() else { return };
         let next = self.reassembly.next();
         // An ACK that was sent meanwhile leaves nothing of a push behind.
         let unacked_push = || {
             let end = merged.seq.near(next) + u64::from(merged.payload);
-            end > self.last_ack && Self::is_pushed(config, merged)
+            end > self.last_ack && is_pushed(config, rules, merged)
         };
         let is_due = next - self.last_ack > u64::from(config.mss()) || unacked_push();
-        if is_due && self.delayed.is_pending() && config.receiver_stack().linux().is_some() {
+        if is_due && self.delayed.is_pending() {
             let sack = self.sack_option(config, None);
             self.send_ack(config, next, sack, now, out);
         }
@@ -213,40 +228,19 @@ impl Receiver {
         out: &mut impl Output,
     ) {
         let next_before = self.reassembly.next();
-        let start = packet.seq.near(next_before);
-        let fin = packet.flags.has(Flags::FIN);
-        let end = start + u64::from(packet.payload) + u64::from(fin);
-        if end > next_before + u64::from(config.receive_window_bytes) {
-            return; // Beyond the window.
-        }
-        // RFC 7323 4.3: remember the timestamp of what may advance the last ACK sent.
-        if start <= self.last_ack && packet.ts_val.wrapping_sub(self.ts_recent).cast_signed() >= 0 {
-            self.ts_recent = packet.ts_val;
-        }
-        self.marks_seen += u64::from(packet.ecn.is_ce());
-        self.data_packets = self.data_packets.wrapping_add(u32::from(packet.payload > 0));
-        // The option has room for few blocks: known blocks are sent before they change
-        // (tcp_sack_new_ofo_skb).
-        let crowded =
-            self.compression.is_holding() && start > next_before && self.reassembly.is_third(start, end);
-        let known = crowded.then(|| self.known_blocks(start, end));
+        let Some((start, end)) = self.accept(config, packet) else { return };
+        let known = self.blocks_before(start, end);
         let arrival = self.reassembly.insert(start, end);
         if arrival == Arrival::Old {
-            self.on_old_data(config, packet, start, end, now, out);
+            self.on_old_data(config, packet, (start, end), now, out);
             return;
         }
+        let fin = packet.flags.has(Flags::FIN);
         if fin {
             self.fin_at = end - 1;
         }
-        let in_order = self.reassembly.next() > next_before;
-        if in_order {
-            if next_before == 1 {
-                self.measure_handshake(packet, now);
-            }
-            self.delayed.on_data(config, now);
-            if !READ && self.unread.grows_window() {
-                self.delayed.on_larger_window(config);
-            }
+        if self.reassembly.next() > next_before {
+            self.on_progress(config, packet, (next_before == 1, READ), now);
         }
         let reaction = self.feedback.on_data(config, packet, self.delayed.is_pending());
         if reaction.flush {
@@ -255,49 +249,129 @@ impl Receiver {
             self.send_ack_with(config, next_before, SackBlocks::EMPTY, reaction.flush_ece, now, out);
         }
         if let Some(known) = known.filter(|_| self.compression.is_holding()) {
-            // After the ECN state has changed (tcp_data_queue_ofo), and instead of an ACK for this packet: what was scheduled
-            // went with it (tcp_event_ack_sent, tcp_ack_snd_check).
+            // After the ECN state has changed (tcp_data_queue_ofo), and instead of an ACK for this packet: what was
+            // scheduled went with it (tcp_event_ack_sent, tcp_ack_snd_check).
             return self.send_ack(config, self.reassembly.next(), known, now, out);
         }
         if reaction.quick > 0 {
             self.delayed.enter_quick_mode(config, reaction.quick);
         }
-        let unacked = self.reassembly.next() - self.last_ack;
-        let must = reaction.at_once
-            || fin
-            || !config.delayed_ack
-            || (unacked > u64::from(config.mss())
-                && config.receiver_stack().linux().is_some()
-                && (READ || self.unread.leaves_window(self.acks_sent, config.window_scale())))
-            || self.delayed.in_quick_mode();
-        let goes_now = must
-            || match arrival {
-                _ if self.reassembly.has_holes() => {
-                    arrival == Arrival::Known || !self.compresses(config, now)
-                }
-                Arrival::InOrder => {
-                    (READ && Self::is_pushed(config, packet)) || self.delayed.arm(config, packet, now)
-                }
-                _ => true,
-            };
-        if goes_now {
-            let reports = arrival == Arrival::Known && config.receiver_stack().reports_duplicates();
-            let duplicate = reports.then_some((start, end));
-            let sack = self.sack_option(config, duplicate);
+        let acknowledge = if reaction.at_once || fin || !config.delayed_ack {
+            Acknowledge::Now
+        } else {
+            match &config.receiver_stack().kernel {
+                Kernel::Linux(rules) => self.decide_on_linux(config, rules, packet, (arrival, READ), now),
+                Kernel::FreeBsd(_) => self.decide_on_freebsd(config, packet, arrival, now),
+            }
+        };
+        if acknowledge == Acknowledge::Now {
+            let sack = self.sack_option(config, (arrival == Arrival::Known).then_some((start, end)));
             self.send_ack(config, self.reassembly.next(), sack, now, out);
         }
     }
 
+    /// Takes note of a packet, and returns the range of the stream that it fills, its FIN included; `None` if it lies
+    /// beyond the window.
+    #[inline]
+    fn accept(&mut self, config: &EndpointConfig, packet: &Packet) -> Option<(u64, u64)> {
+        let next = self.reassembly.next();
+        let start = packet.seq.near(next);
+        let end = start + u64::from(packet.payload) + u64::from(packet.flags.has(Flags::FIN));
+        if end > next + u64::from(config.receive_window_bytes) {
+            return None;
+        }
+        // RFC 7323 4.3: remember the timestamp of what may advance the last ACK sent.
+        if start <= self.last_ack && packet.ts_val.wrapping_sub(self.ts_recent).cast_signed() >= 0 {
+            self.ts_recent = packet.ts_val;
+        }
+        self.marks_seen += u64::from(packet.ecn.is_ce());
+        self.data_packets = self.data_packets.wrapping_add(u32::from(packet.payload > 0));
+        Some((start, end))
+    }
+
+    /// Handles data that extend what has arrived in order; the first of a connection complete its handshake.
+    #[inline]
+    fn on_progress(
+        &mut self,
+        config: &EndpointConfig,
+        packet: &Packet,
+        (is_first, is_read): (bool, bool),
+        now: Time,
+    ) {
+        if is_first {
+            self.measure_handshake(packet, now);
+        }
+        self.delayed.on_data(config, now);
+        if !is_read && self.unread.grows_window() {
+            self.delayed.on_larger_window(config);
+        }
+    }
+
+    /// When Linux acknowledges data of which nothing else has decided it (`__tcp_ack_snd_check`).
+    #[inline]
+    fn decide_on_linux(
+        &mut self,
+        config: &EndpointConfig,
+        rules: &Linux,
+        packet: &Packet,
+        (arrival, is_read): (Arrival, bool),
+        now: Time,
+    ) -> Acknowledge {
+        let unacked = self.reassembly.next() - self.last_ack;
+        // The window of the ACK may not be smaller than the last one.
+        let leaves_window = || is_read || self.unread.leaves_window(self.acks_sent, config.window_scale());
+        if self.delayed.in_quick_mode() || (unacked > u64::from(config.mss()) && leaves_window()) {
+            return Acknowledge::Now;
+        }
+        if self.reassembly.has_holes() {
+            let is_held = arrival != Arrival::Known && self.compresses(config, rules, now);
+            return if is_held { Acknowledge::Held } else { Acknowledge::Now };
+        }
+        if arrival != Arrival::InOrder || (is_read && is_pushed(config, rules, packet)) {
+            return Acknowledge::Now;
+        }
+        self.delayed.arm_on_linux(config, rules, now);
+        Acknowledge::Later
+    }
+
+    /// When FreeBSD acknowledges data of which nothing else has decided it: at once around a hole; else every second
+    /// segment, and what the host has merged from several packets (`DELAY_ACK`).
+    fn decide_on_freebsd(
+        &mut self,
+        config: &EndpointConfig,
+        packet: &Packet,
+        arrival: Arrival,
+        now: Time,
+    ) -> Acknowledge {
+        let is_second = self.delayed.is_pending();
+        if arrival != Arrival::InOrder || is_second || packet.payload > config.mss() {
+            return Acknowledge::Now;
+        }
+        self.delayed.arm_on_freebsd(config, now);
+        Acknowledge::Later
+    }
+
     /// Whether the ACK of a packet that leaves holes is held back.
     #[cold]
-    fn compresses(&mut self, config: &EndpointConfig, now: Time) -> bool {
-        let percent = config.receiver_stack().linux().map_or(0, |rules| rules.compressed_ack_percent);
+    fn compresses(&mut self, config: &EndpointConfig, rules: &Linux, now: Time) -> bool {
+        let percent = rules.compressed_ack_percent;
         percent > 0
             && config.sack
             && self.compression.holds(self.reassembly.next(), percent, self.delayed.rtt(), now)
     }
 
-    /// The SACK blocks before the range [start, end) has a place among them, but the one that it extends is longer already.
+    /// The SACK blocks before the range [start, end) has a place among them, if they are sent first: the option has
+    /// room for few, so that known ones would be lost (`tcp_sack_new_ofo_skb`).
+    #[inline]
+    fn blocks_before(&self, start: u64, end: u64) -> Option<SackBlocks> {
+        let is_crowded = self.compression.is_holding()
+            && start > self.reassembly.next()
+            && self.reassembly.is_third(start, end);
+        is_crowded.then(|| self.known_blocks(start, end))
+    }
+
+    /// The SACK blocks before the range [start, end) has a place among them, but the one that it extends is longer
+    /// already.
     #[cold]
     fn known_blocks(&self, start: u64, end: u64) -> SackBlocks {
         let mut extended = false;
@@ -314,15 +388,6 @@ impl Receiver {
         self.send_ack(config, self.reassembly.next(), sack, now, out);
     }
 
-    /// Whether the sender seems to have no more data for now: then the application, which has read
-    /// everything, causes an acknowledgement (Linux `tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`).
-    #[inline]
-    fn is_pushed(config: &EndpointConfig, packet: &Packet) -> bool {
-        config.receiver_stack().linux().is_some_and(|rules| {
-            packet.payload < config.mss() || (rules.acks_full_pushed && packet.flags.has(Flags::PSH))
-        })
-    }
-
     /// Handles data below the in-order position: acknowledged immediately, with a D-SACK
     /// ([RFC 2883](https://www.rfc-editor.org/rfc/rfc2883)).
     #[cold]
@@ -330,15 +395,13 @@ impl Receiver {
         &mut self,
         config: &EndpointConfig,
         packet: &Packet,
-        start: u64,
-        end: u64,
+        range: (u64, u64),
         now: Time,
         out: &mut impl Output,
     ) {
         self.feedback.on_old_data(config, packet);
         self.delayed.enter_quick_mode(config, u32::MAX);
-        let duplicate = config.receiver_stack().reports_duplicates().then_some((start, end));
-        let sack = self.sack_option(config, duplicate);
+        let sack = self.sack_option(config, Some(range));
         self.send_ack(config, self.reassembly.next(), sack, now, out);
     }
 
@@ -351,8 +414,10 @@ impl Receiver {
         }
     }
 
+    /// The SACK option; `duplicate` is a range that had arrived before, which stacks with D-SACK report first.
     #[inline]
     fn sack_option(&self, config: &EndpointConfig, duplicate: Option<(u64, u64)>) -> SackBlocks {
+        let duplicate = duplicate.filter(|_| config.receiver_stack().reports_duplicates());
         if config.sack && (duplicate.is_some() || self.reassembly.has_holes()) {
             pack(duplicate.into_iter().chain(self.reassembly.recent_blocks()))
         } else {
@@ -403,6 +468,13 @@ impl Receiver {
         self.compression.on_ack_sent();
         out.transmit(ack);
     }
+}
+
+/// Whether the sender seems to have no more data for now: then the application, which has read everything, causes an
+/// acknowledgement (Linux `tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`).
+#[inline]
+fn is_pushed(config: &EndpointConfig, rules: &Linux, packet: &Packet) -> bool {
+    packet.payload < config.mss() || (rules.acks_full_pushed && packet.flags.has(Flags::PSH))
 }
 
 /// As many of the blocks as fit into the option.

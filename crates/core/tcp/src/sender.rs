@@ -1,8 +1,8 @@
 //! The sending side of a connection, whichever kernel it is modelled on.
 //!
-//! `linux` and `freebsd` are the two kernels' senders. What both do alike is written once: the handshake and the headers
-//! (`connection.rs`), the stream that the application writes (`stream.rs`), ECN signalling (`ecn.rs`), proportional rate
-//! reduction (`prr.rs`), and what a sender reports of itself (`counters.rs`).
+//! `linux` and `freebsd` are the two kernels' senders. What both do alike is written once: the handshake and the
+//! headers (`connection.rs`), the stream that the application writes (`stream.rs`), ECN signalling (`ecn.rs`),
+//! proportional rate reduction (`prr.rs`), and what a sender reports of itself (`counters.rs`).
 
 mod call;
 mod connection;
@@ -68,7 +68,8 @@ macro_rules! call {
     };
 }
 
-/// A connection keeps its configuration for life; to look the kernel's rules up in it costs less than to keep them a flow.
+/// A connection keeps its configuration for life; to look the kernel's rules up in it costs less than to keep them a
+/// flow.
 #[cold]
 fn wrong_kernel() -> ! {
     panic!("a sender is called with the configuration of another kernel")
@@ -102,8 +103,8 @@ impl Sender {
             sender.on_written(call);
         });
     }
-    /// The application always has data (`true`) or stops having some (`false`): nothing is written beyond what was sent, or
-    /// what the socket of a host with segmentation offload holds.
+    /// The application always has data (`true`) or stops having some (`false`): nothing is written beyond what was
+    /// sent, or what the socket of a host with segmentation offload holds.
     pub fn set_greedy(&mut self, config: &EndpointConfig, greedy: bool, now: Time, out: &mut impl Output) {
         call!(self(config, now, out), |sender, call| {
             let held = sender.held();

@@ -1,5 +1,5 @@
-//! Conversions between numbers that say what is meant where the compiler cannot see that nothing is lost. The crates of core
-//! and the simulator deny all others.
+//! Conversions between numbers that say what is meant where the compiler cannot see that nothing is lost. The crates of
+//! core and the simulator deny all others.
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the one place for it")]
 
 /// The low 32 bits: what wraps around is meant to, as clocks and sequence numbers do.

@@ -8,9 +8,9 @@ use alloc::vec::Vec;
 /// Opportunities to send, which repeat for ever: a trace of mahimahi
 /// ([`LinkQueue`](https://github.com/ravinet/mahimahi/blob/ae477d437615b972217498ba52be07db17a15618/src/frontend/link_queue.cc)).
 ///
-/// Each opportunity is one for [`Self::BYTES`]. What waits then may share it, and a packet that is larger than the rest of it goes
-/// on in the next one; what nobody takes is lost. All opportunities are one stream of bytes, of which each belongs to an instant:
-/// a position in that stream says all about what has been sent or lost.
+/// Each opportunity is one for [`Self::BYTES`]. What waits then may share it, and a packet that is larger than the rest
+/// of it goes on in the next one; what nobody takes is lost. All opportunities are one stream of bytes, of which each
+/// belongs to an instant: a position in that stream says all about what has been sent or lost.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Opportunities {
     /// The instants of a lap, in the order of their times; the last one ends the lap.
@@ -29,11 +29,12 @@ impl Opportunities {
     /// Bytes of one opportunity: an IP packet of 1500 bytes and the 4 bytes with which the tunnel of mahimahi begins.
     pub const BYTES: u32 = 1504;
 
-    /// Opportunities given as the time from one instant to the next in milliseconds, the first from the start, and their number
-    /// there. The trace is repeated after the last of them. `None` if it has no length, or one of more than `u32::MAX` ms.
+    /// Opportunities given as the time from one instant to the next in milliseconds, the first from the start, and
+    /// their number there. The trace is repeated after the last of them. `None` if it has no length, or one of more
+    /// than `u32::MAX` ms.
     ///
-    /// Opportunities at the start of a lap coincide with the end of the one before. Those at the start of the first lap come
-    /// before any packet.
+    /// Opportunities at the start of a lap coincide with the end of the one before. Those at the start of the first lap
+    /// come before any packet.
     pub fn new(gaps: impl IntoIterator<Item = (u32, u32)>) -> Option<Self> {
         let (mut at_ms, mut bytes, mut at_start) = (0u32, 0u64, 0u64);
         let mut instants: Vec<Instant> = Vec::new();
@@ -110,8 +111,8 @@ impl Opportunities {
 
 /// A transmitter that sends at [`Opportunities`].
 ///
-/// A packet may use those that come after it: one at the very instant of its arrival has passed, as everywhere a departure comes
-/// before a simultaneous arrival.
+/// A packet may use those that come after it: one at the very instant of its arrival has passed, as everywhere a
+/// departure comes before a simultaneous arrival.
 #[derive(Clone, Debug)]
 pub struct OpportunityLine {
     opportunities: Arc<Opportunities>,

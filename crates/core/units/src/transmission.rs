@@ -82,8 +82,8 @@ impl Transmission {
         up.map_or(Time::NEVER, |change| change.at)
     }
 
-    /// Time that `bytes` take if their transmission begins at the time for which [`Self::ready`] was asked last, and the
-    /// link is up.
+    /// Time that `bytes` take if their transmission begins at the time for which [`Self::ready`] was asked last, and
+    /// the link is up.
     #[inline]
     pub const fn span_now(&self, bytes: u32) -> Span {
         self.serialiser.span(bytes)

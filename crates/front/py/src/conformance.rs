@@ -7,19 +7,19 @@ use std::path::{Path, PathBuf};
 
 /// Verdict of a script on the models (JSON). Included files are in `folder`.
 #[pyfunction]
-pub fn conformance_on_model(py: Python<'_>, text: &str, folder: PathBuf) -> String {
+pub(crate) fn conformance_on_model(py: Python<'_>, text: &str, folder: PathBuf) -> String {
     py.detach(|| report::on_model(text, &beside(&folder))).to_string()
 }
 
 /// `{"program": "..."}` for the guest, or the reason why there is none (JSON).
 #[pyfunction]
-pub fn conformance_program(text: &str, folder: PathBuf) -> String {
+pub(crate) fn conformance_program(text: &str, folder: PathBuf) -> String {
     report::program(text, &beside(&folder)).to_string()
 }
 
 /// Verdict of a script on the kernel (JSON), from the records that the guest wrote.
 #[pyfunction]
-pub fn conformance_on_kernel(text: &str, folder: PathBuf, records: &[u8]) -> PyResult<String> {
+pub(crate) fn conformance_on_kernel(text: &str, folder: PathBuf, records: &[u8]) -> PyResult<String> {
     let found = report::on_kernel(text, &beside(&folder), records).map_err(PyRuntimeError::new_err)?;
     Ok(found.to_string())
 }

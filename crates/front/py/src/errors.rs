@@ -13,21 +13,21 @@ pyo3::import_exception!(shoal.errors, Cancelled);
 pyo3::import_exception!(shoal.errors, LawError);
 
 /// The error of a finished run whose numbers violate a law.
-pub fn broken(law: &BrokenLaw) -> PyErr {
+pub(crate) fn broken(law: &BrokenLaw) -> PyErr {
     LawError::new_err(law.to_string())
 }
 
-pub fn refused(errors: &Errors) -> PyErr {
+pub(crate) fn refused(errors: &Errors) -> PyErr {
     ScenarioError::new_err(errors.to_string())
 }
 
 /// The error for all refusals of a plane, in one message.
-pub fn refused_by_plane(refusals: &[Refusal]) -> PyErr {
+pub(crate) fn refused_by_plane(refusals: &[Refusal]) -> PyErr {
     ScenarioError::new_err(Refusal::all(refusals))
 }
 
 /// An `OutputError` with the file and the operating system's message; `shoal.files` words it.
-pub fn not_written(error: &WriteError) -> PyErr {
+pub(crate) fn not_written(error: &WriteError) -> PyErr {
     let number = match &error.reason {
         WriteFailure::Io(reason) => reason.raw_os_error(),
         WriteFailure::Parquet(_) => None,

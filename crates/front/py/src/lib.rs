@@ -33,7 +33,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(metrics::jain, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::rate_ratio, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::order_statistics, module)?)?;
-    module.add_function(wrap_pyfunction!(metrics::ideal_fct_s, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::settled_from, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::oscillation, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::at_rates, module)?)?;
@@ -57,7 +56,8 @@ fn schema() -> String {
     text
 }
 
-/// Every field of the result object as a JSON list of `{"path", "kind", "unit", "doc", "may_be_null", "may_be_absent"}`.
+/// Every field of the result object as a JSON list of `{"path", "kind", "unit", "doc", "may_be_null",
+/// "may_be_absent"}`.
 #[pyfunction]
 fn result_fields() -> String {
     serde_json::to_string(&shoal_measure::result_fields()).unwrap_or_default()

@@ -5,46 +5,45 @@ use shoal_measure::{Bucket, LinkBin, metrics};
 
 /// Jain's fairness index; `None` if no rate is above zero.
 #[pyfunction]
-pub fn jain(rates: Vec<f64>) -> Option<f64> {
+pub(crate) fn jain(rates: Vec<f64>) -> Option<f64> {
     metrics::jain(&rates)
 }
 
 /// `first / second`; `None` if the ratio is not defined.
 #[pyfunction]
-pub fn rate_ratio(first: Option<f64>, second: Option<f64>) -> Option<f64> {
+pub(crate) fn rate_ratio(first: Option<f64>, second: Option<f64>) -> Option<f64> {
     metrics::rate_ratio(first, second)
 }
 
 /// Statistics of a list as JSON, quantiles by nearest rank. NaN values are left out.
 #[pyfunction]
-pub fn order_statistics(values: Vec<f64>) -> String {
+pub(crate) fn order_statistics(values: Vec<f64>) -> String {
     let known: Vec<f64> = values.into_iter().filter(|value| !value.is_nan()).collect();
     // Serialising a plain struct of numbers cannot fail.
     serde_json::to_string(&metrics::order_statistics(&known)).unwrap_or_default()
 }
 
-/// Completion time in seconds of a transfer that has its path to itself.
-#[pyfunction]
-pub fn ideal_fct_s(wire_bytes: u64, rate_bps: f64, base_rtt_s: f64) -> Option<f64> {
-    metrics::ideal_fct_s(wire_bytes, rate_bps, base_rtt_s)
-}
-
 /// Index from which on all values are close to the target; see `metrics::settled_from`.
 #[pyfunction]
-pub fn settled_from(values: Vec<f64>, target: f64, within: f64, smooth: usize) -> Option<usize> {
+pub(crate) fn settled_from(values: Vec<f64>, target: f64, within: f64, smooth: usize) -> Option<usize> {
     metrics::settled_from(&values, target, within, smooth)
 }
 
 /// Period (in steps), strength and amplitude of a series; see `metrics::oscillation`.
 #[pyfunction]
-pub fn oscillation(values: Vec<f64>, least: f64) -> (Option<f64>, Option<f64>, Option<f64>) {
+pub(crate) fn oscillation(values: Vec<f64>, least: f64) -> (Option<f64>, Option<f64>, Option<f64>) {
     let found = metrics::oscillation(&values, least);
     (found.period, found.strength, found.amplitude)
 }
 
-/// Rate, carried rate and queueing delay of each bin `(end_s, bytes, utilisation)` of a link; see `shoal_measure::at_rates`.
+/// Rate, carried rate and queueing delay of each bin `(end_s, bytes, utilisation)` of a link; see
+/// `shoal_measure::at_rates`.
 #[pyfunction]
-pub fn at_rates(bins: Vec<(f64, f64, f64)>, bin_s: f64, rates: Vec<(f64, f64)>) -> Vec<(f64, f64, f64)> {
+pub(crate) fn at_rates(
+    bins: Vec<(f64, f64, f64)>,
+    bin_s: f64,
+    rates: Vec<(f64, f64)>,
+) -> Vec<(f64, f64, f64)> {
     let bin = |(end_s, bytes, utilisation)| LinkBin { end_s, bytes, utilisation };
     let bins: Vec<LinkBin> = bins.into_iter().map(bin).collect();
     let found = shoal_measure::at_rates(&bins, bin_s, &rates).into_iter();
@@ -53,13 +52,13 @@ pub fn at_rates(bins: Vec<(f64, f64, f64)>, bin_s: f64, rates: Vec<(f64, f64)>) 
 
 /// Throughput over round-trip time.
 #[pyfunction]
-pub fn power(throughput_bps: f64, round_trip_s: f64) -> Option<f64> {
+pub(crate) fn power(throughput_bps: f64, round_trip_s: f64) -> Option<f64> {
     metrics::power(throughput_bps, round_trip_s)
 }
 
 /// Share of a distribution between two values; see `metrics::share_between`.
 #[pyfunction]
-pub fn share_between(
+pub(crate) fn share_between(
     low: Vec<u64>,
     high: Vec<u64>,
     weight: Vec<u64>,
@@ -77,6 +76,6 @@ pub fn share_between(
 
 /// Shares of a distribution in bins; see `metrics::binned_shares`.
 #[pyfunction]
-pub fn binned_shares(low: Vec<f64>, high: Vec<f64>, weight: Vec<f64>, edges: Vec<f64>) -> Vec<f64> {
+pub(crate) fn binned_shares(low: Vec<f64>, high: Vec<f64>, weight: Vec<f64>, edges: Vec<f64>) -> Vec<f64> {
     metrics::binned_shares(&low, &high, &weight, &edges)
 }

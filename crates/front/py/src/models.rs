@@ -8,7 +8,7 @@ use shoal_units::{ModelDoc, ModelKind};
 
 /// Descriptions of all controllers, queues, stacks, hosts, applications and paths, as JSON.
 #[pyfunction]
-pub fn models() -> String {
+pub(crate) fn models() -> String {
     let controllers = shoal_cc::PRESETS.iter().map(controller);
     let queues = shoal_aqm::DOCS.iter().map(model);
     let memories = shoal_sim::MEMORY_DOCS.iter().map(model);

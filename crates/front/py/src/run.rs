@@ -59,8 +59,9 @@ impl Run {
     fn json(&self, py: Python<'_>) -> String {
         py.detach(|| self.result.to_json())
     }
-    /// What a sweep keeps: the result object as JSON on one line; a hash of it that does not depend on the seed as such, so
-    /// that runs have the same if their seeds made no difference; and the text compressed, for [`uncompressed`].
+    /// What a sweep keeps: the result object as JSON on one line; a hash of it that does not depend on the seed as
+    /// such, so that runs have the same if their seeds made no difference; and the text compressed, for
+    /// [`uncompressed`].
     fn kept<'py>(&self, py: Python<'py>, seed: u64) -> PyResult<(String, u64, Bound<'py, PyBytes>)> {
         let (text, hash, body) = py.detach(|| {
             let text = self.result.to_compact_json();
@@ -106,7 +107,7 @@ impl Run {
 
 /// The text of [`Run::json`] from what [`Run::kept`] compressed.
 #[pyfunction]
-pub fn uncompressed(body: &[u8]) -> PyResult<String> {
+pub(crate) fn uncompressed(body: &[u8]) -> PyResult<String> {
     let bytes = snap::raw::Decoder::new().decompress_vec(body);
     let bytes = bytes.map_err(|error| PyValueError::new_err(error.to_string()))?;
     let compact = String::from_utf8(bytes).map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -120,7 +121,7 @@ enum Ended {
 }
 
 /// Runs an experiment that the simulator supports.
-pub fn simulated(
+pub(crate) fn simulated(
     py: Python<'_>,
     experiment: &Experiment,
     packets: Option<&Path>,
@@ -149,7 +150,7 @@ pub fn simulated(
 }
 
 /// How much of each packet a capture keeps.
-pub const fn kept(payload: bool) -> Capture {
+pub(crate) const fn kept(payload: bool) -> Capture {
     if payload { Capture::Whole } else { Capture::Headers }
 }
 

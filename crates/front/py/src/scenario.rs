@@ -68,7 +68,9 @@ impl Scenario {
     }
 
     /// Runs the scenario in the simulator, on one or several threads.
-    #[pyo3(signature = (*, seed=None, packets=None, pcap=None, pcap_payload=false, threads=1, progress=None, cancel=None))]
+    #[pyo3(signature = (
+        *, seed=None, packets=None, pcap=None, pcap_payload=false, threads=1, progress=None, cancel=None
+    ))]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments in Python")]
     fn run(
         &self,
@@ -117,7 +119,7 @@ impl Scenario {
 
 /// The scenario file of a resolved scenario given in JSON.
 #[pyfunction]
-pub fn json_to_toml(text: &str, name: &str) -> PyResult<String> {
+pub(crate) fn json_to_toml(text: &str, name: &str) -> PyResult<String> {
     let json = serde_json::from_str(text)
         .map_err(|error| ScenarioError::new_err(format!("error: {name} is not JSON: {error}\n")))?;
     Document::from_json(&json, name).map(|document| document.to_toml()).map_err(|errors| refused(&errors))

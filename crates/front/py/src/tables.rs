@@ -6,7 +6,7 @@ use pyo3::types::{PyDict, PyList};
 use shoal_trace::{Column, Table};
 
 /// The columns of a table, `{column: values}`: numbers as arrays, words as lists.
-pub fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for (spec, column) in table.spec().columns.iter().zip(table.columns()) {
         let values: Bound<'py, PyAny> = match column {

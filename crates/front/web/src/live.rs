@@ -36,16 +36,16 @@ impl Live {
         Ok(Self { live: shoal_sim::Live::new(Box::new(experiment)), scenario: json, seed, told, told_queues })
     }
 
-    /// Goes on to a time in seconds, or until about this many events more have happened (checked every 131,072 events). Returns the time in
-    /// seconds up to which everything has happened.
+    /// Goes on to a time in seconds, or until about this many events more have happened (checked every 131,072 events).
+    /// Returns the time in seconds up to which everything has happened.
     pub fn advance(&mut self, until_s: f64, events: f64) -> f64 {
         // A float that is too large, or negative, becomes the nearest integer that there is.
         let (until_ps, events) = ((until_s * 1e12) as u64, events as u64);
         self.live.advance(Time::from_picos(until_ps), events).as_secs_f64()
     }
 
-    /// Goes on as another scenario says, whose starts and stops of flows, changes of rates and delays, and duration may differ from
-    /// [`Self::earliest_change_s`] on.
+    /// Goes on as another scenario says, whose starts and stops of flows, changes of rates and delays, and duration may
+    /// differ from [`Self::earliest_change_s`] on.
     ///
     /// # Errors
     /// What else differs, as text; the run is as before.
@@ -98,8 +98,8 @@ impl Live {
         columns::words(self.table(table), column)
     }
 
-    /// Removes the rows of the series so far, so that a long run takes no more memory than a short one. The tables of [`Self::finish`]
-    /// lack them; its summary does not change.
+    /// Removes the rows of the series so far, so that a long run takes no more memory than a short one. The tables of
+    /// [`Self::finish`] lack them; its summary does not change.
     pub fn forget(&mut self) {
         self.live.forget_series();
     }
@@ -109,9 +109,9 @@ impl Live {
         self.live.experiment().monitored().map(|(_, link)| link.name.clone()).collect()
     }
 
-    /// Queueing delays of the packets that have left a link since the last call for this link and class, and since the warm-up: three
-    /// numbers for each range, from seconds, to seconds, packets. The link is a position in [`Self::links`], and the class is that of
-    /// ECN-capable packets or of all others. None if there is no such link.
+    /// Queueing delays of the packets that have left a link since the last call for this link and class, and since the
+    /// warm-up: three numbers for each range, from seconds, to seconds, packets. The link is a position in
+    /// [`Self::links`], and the class is that of ECN-capable packets or of all others. None if there is no such link.
     pub fn delays(&mut self, link: u32, ecn_capable: bool) -> Option<Vec<f64>> {
         let class = if ecn_capable { Class::Ect } else { Class::NotEct };
         let told = &mut self.told.get_mut(link as usize)?[class as usize];
@@ -124,8 +124,8 @@ impl Live {
         Some(numbers)
     }
 
-    /// Packets of a class that waited at a link, as the mean over the time since the last call for this link and class, and since the
-    /// warm-up. Arguments are those of [`Self::delays`]. None if there is no such link.
+    /// Packets of a class that waited at a link, as the mean over the time since the last call for this link and class,
+    /// and since the warm-up. Arguments are those of [`Self::delays`]. None if there is no such link.
     pub fn queue(&mut self, link: u32, ecn_capable: bool) -> Option<f64> {
         let class = if ecn_capable { Class::Ect } else { Class::NotEct };
         let told = &mut self.told_queues.get_mut(link as usize)?[class as usize];

@@ -31,8 +31,8 @@ impl Run {
         columns::of(self.table(table))
     }
 
-    /// A column of numbers, or for words their positions among [`Self::words`]; none if there is no such column. Integers above 2^53
-    /// are rounded.
+    /// A column of numbers, or for words their positions among [`Self::words`]; none if there is no such column.
+    /// Integers above 2^53 are rounded.
     pub fn numbers(&self, table: &str, column: &str) -> Option<Vec<f64>> {
         columns::numbers(self.table(table), column, 0)
     }

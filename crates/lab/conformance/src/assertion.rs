@@ -4,5 +4,6 @@
 mod evaluate;
 mod parse;
 
-pub use evaluate::{Scope, Verdict, evaluate_integer};
+pub(crate) use evaluate::evaluate_integer;
+pub use evaluate::{Scope, Verdict};
 pub use parse::Block;

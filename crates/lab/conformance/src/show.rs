@@ -162,7 +162,8 @@ mod tests {
                 options: Some(options),
             };
             let text = format!("0 < {}", seen(ecn, &segment, true));
-            let script = crate::parse(&text, &|_| None).map_err(|error| TestCaseError::fail(format!("{text}: {error}")))?;
+            let refusal = |error| TestCaseError::fail(format!("{text}: {error}"));
+            let script = crate::parse(&text, &|_| None).map_err(refusal)?;
             let Action::Arrives(packet) = &script.events[0].action else { panic!("{text}") };
             prop_assert_eq!(&packet.body, &Body::Tcp(segment), "{}", text);
             prop_assert_eq!(packet.tos, Tos::Ecn(ecn));

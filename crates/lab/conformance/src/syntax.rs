@@ -86,8 +86,8 @@ fn options(cursor: &mut Cursor<'_>) -> Result<Options, ScriptError> {
             _ => {
                 return Err(cursor.refused(format!("the option `--{name}` is not supported"))
                     .hint(
-                        "tolerance_usecs, tolerance_percent, strict_segments, tcp_ts_tick_usecs, ip_version, mtu, mss and \
-                         send_omit_free are",
+                        "tolerance_usecs, tolerance_percent, strict_segments, tcp_ts_tick_usecs, ip_version, mtu, mss \
+                         and send_omit_free are",
                     ));
             }
         }

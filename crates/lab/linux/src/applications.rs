@@ -1,8 +1,8 @@
 //! Applications: their instructions for linux/guest, and the random times that they use.
 
 use crate::controllers::Control;
+use crate::device::line;
 use crate::refusal::Refusals;
-use crate::testbed::line;
 use shoal_scenario::{App, Codepoint, Experiment, Flow};
 use shoal_units::{Span, Stream};
 
@@ -69,7 +69,8 @@ pub(crate) fn check_iperf3(flow: &Flow, control: Option<&Control>, place: &str, 
     if control.is_some_and(|control| control.connects_as != control.sender) {
         refusals.add(
             format!("{place}: receiver"),
-            "iperf3 sets its controller before it connects, and Linux refuses ECN to the SYN of this one at a classic listener",
+            "iperf3 sets its controller before it connects, and Linux refuses ECN to the SYN of this one at a classic \
+             listener",
             HINT,
         );
     }

@@ -36,8 +36,9 @@ pub(crate) fn window_in(buffer: u32) -> f64 {
 /// The rule in words, for `--explain`.
 pub(crate) fn rule(socket_buffer: u32) -> String {
     format!(
-        "buffers of {} MiB, at least {PER_BYTE_IN_FLIGHT} x (rate x RTT + buffer) of the largest path and {} MiB; receivers open their window at \
-         once (rcv_ssthresh), so that no packet is acknowledged at once because a window grows",
+        "buffers of {} MiB, at least {PER_BYTE_IN_FLIGHT} x (rate x RTT + buffer) of the largest path and {} MiB; \
+         receivers open their window at once (rcv_ssthresh), so that no packet is acknowledged at once because a \
+         window grows",
         socket_buffer >> 20,
         LEAST >> 20,
     )
@@ -67,7 +68,8 @@ pub(crate) fn in_links(experiment: &Experiment) -> f64 {
     let beyond = experiment.flows.iter().map(on_both).max().unwrap_or(Span::ZERO);
     let mut small = vec![f64::INFINITY; experiment.links.len()];
     for flow in &experiment.flows {
-        // TCP small queues bound what waits in the card of a host that segments; ACKs take less than what they acknowledge.
+        // TCP small queues bound what waits in the card of a host that segments; ACKs take less than what they
+        // acknowledge.
         let Some(offload) = experiment.host_of(flow).offload else { continue };
         let firsts =
             [flow.forward, flow.backward].map(|path| experiment.paths[path as usize].first().copied());

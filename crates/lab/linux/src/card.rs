@@ -2,10 +2,10 @@
 //! moderation, pacing.
 
 use crate::attributes::{Attributes, hex};
+use crate::device::{DELAY, Port, ROOT, line};
 use crate::disciplines::{Discipline, QueueMapping, below, handle};
 use crate::kernel::Kernel;
 use crate::refusal::Refusals;
-use crate::testbed::{DELAY, End, Port, ROOT, line};
 use shoal_host::{Coalescing, CpuCost, Receive};
 use shoal_scenario::{HostConfig, HostPreset, NodeId};
 use shoal_tcp::{EndpointConfig, Offload};
@@ -74,6 +74,18 @@ pub(crate) struct Card {
     pub pacing_ss_ratio: Option<u32>,
     /// `net.ipv4.tcp_pacing_ca_ratio` in per cent.
     pub pacing_ca_ratio: Option<u32>,
+}
+
+/// How the card of a host is attached to the testbed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Attachment<'a> {
+    pub port: &'a Port,
+    /// The other end of its wire.
+    pub router: &'a Port,
+    /// Whether the line of the card stands at the port.
+    pub has_line: bool,
+    /// Whether a pure delay is the root of the router's queue disciplines before a host that moderates its interrupts.
+    pub is_delayed: bool,
 }
 
 impl Card {
@@ -199,14 +211,14 @@ impl Card {
 
     /// Writes the queue discipline of a host whose card is not a line, and the interrupt moderation in front of
     /// the host: at the other end of its wire, behind the pure delay there, if there is one.
-    pub(crate) fn write_queues(&self, end: &End, delayed: bool, text: &mut String) {
-        let End { port, router, .. } = end;
-        if self.pacing == Pacing::Fq && !end.has_line {
+    pub(crate) fn write_queues(&self, at: &Attachment<'_>, text: &mut String) {
+        let Attachment { port, router, .. } = at;
+        if self.pacing == Pacing::Fq && !at.has_line {
             let options = hex(&fq_options().into_bytes());
             line!(text, "qdisc {} {} {ROOT} {} fq {options}", port.host, port.device, handle(FQ));
         }
         if let Some(moderation) = self.moderation {
-            let parent = if delayed { below(DELAY) } else { ROOT };
+            let parent = if at.is_delayed { below(DELAY) } else { ROOT };
             let options = hex(&moderation.attributes().into_bytes());
             let (host, device) = (&router.host, &router.device);
             line!(text, "qdisc {host} {device} {parent} {} coalesce {options}", handle(MODERATION));
@@ -214,15 +226,15 @@ impl Card {
     }
 
     /// Writes that the counters of the moderation in front of the host with this number belong to the result.
-    pub(crate) fn write_counters(&self, end: &End, node: NodeId, text: &mut String) {
+    pub(crate) fn write_counters(&self, router: &Port, node: NodeId, text: &mut String) {
         if self.moderation.is_some() {
-            line!(text, "card {} {} {} {}", end.router.host, end.router.device, handle(MODERATION), node.0);
+            line!(text, "card {} {} {} {}", router.host, router.device, handle(MODERATION), node.0);
         }
     }
 
     /// The equivalent commands, for `--explain`.
-    pub(crate) fn commands(&self, end: &End, delayed: bool) -> Vec<String> {
-        let End { port, router, .. } = end;
+    pub(crate) fn commands(&self, at: &Attachment<'_>) -> Vec<String> {
+        let Attachment { port, router, .. } = at;
         let (host, device) = (&port.host, &port.device);
         let Self { gso_max_size, gso_max_segs, .. } = self;
         let mut commands = vec![match gso_max_segs {
@@ -230,18 +242,18 @@ impl Card {
                 "{host}: ip link set dev {device} gso_max_segs 1, so that TCP hands over one packet at a time"
             ),
             _ => format!(
-                "{host}: ip link set dev {device} gso_max_segs {gso_max_segs} gso_max_size {gso_max_size}: TCP hands over several \
-                 segments as one and holds data back to fill them; {device} splits them into packets"
+                "{host}: ip link set dev {device} gso_max_segs {gso_max_segs} gso_max_size {gso_max_size}: TCP hands \
+                 over several segments as one and holds data back to fill them; {device} splits them into packets"
             ),
         }];
         if let Some(size) = self.gro_max_size {
             commands.push(format!(
-                "{host}: ethtool -K {device} gro on; ip link set dev {device} gro_max_size {size}: packets that one poll of NAPI \
-                 finds are merged"
+                "{host}: ethtool -K {device} gro on; ip link set dev {device} gro_max_size {size}: packets that one \
+                 poll of NAPI finds are merged"
             ));
         }
         if let Some(moderation) = self.moderation {
-            let parent = if delayed { format!("parent {DELAY}:1") } else { "root".to_owned() };
+            let parent = if at.is_delayed { format!("parent {DELAY}:1") } else { "root".to_owned() };
             let (ethtool, coalesce) = moderation.words(device);
             commands.push(format!(
                 "{host}: {ethtool}, as {}: tc qdisc add dev {} {parent} handle {MODERATION}: {coalesce}",
@@ -253,7 +265,7 @@ impl Card {
             Pacing::Internal => {
                 commands.push(format!("{host}: SO_MAX_PACING_RATE without a limit: TCP paces its sockets"));
             }
-            Pacing::Fq if end.has_line => {
+            Pacing::Fq if at.has_line => {
                 commands.push(format!("{host}: {FQ_WORDS}, which paces, below the line of its card"));
             }
             Pacing::Fq => {
@@ -269,8 +281,9 @@ impl Card {
 /// Options of `fq` in the words of `tc`.
 const FQ_WORDS: &str = "fq timer_slack 0";
 
-/// Options of `fq`: the defaults, but that its timer is punctual. All hosts of a guest share one clock, whose next interrupt serves
-/// the timers of all of them; with the slack of 10 us it would depend on the other hosts how late a segment leaves.
+/// Options of `fq`: the defaults, but that its timer is punctual. All hosts of a guest share one clock, whose next
+/// interrupt serves the timers of all of them; with the slack of 10 us it would depend on the other hosts how late a
+/// segment leaves.
 fn fq_options() -> Attributes {
     /// `TCA_FQ_TIMER_SLACK` in nanoseconds
     /// ([`include/uapi/linux/pkt_sched.h`](https://elixir.bootlin.com/linux/v6.12/source/include/uapi/linux/pkt_sched.h)).
@@ -372,25 +385,14 @@ impl Moderation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::endpoints::HostSettings;
 
-    /// The host `s0` at `r1`.
-    fn end(card: &Card, has_line: bool) -> End {
-        let port = |host: &str| Port {
-            host: host.to_owned(),
-            device: "e0".to_owned(),
-            address: [10, 1, 0, 2].into(),
-        };
-        let settings = HostSettings {
-            ecn: true,
-            sack: true,
-            timestamps: true,
-            mtu: 1500,
-            initial_window: 0,
-            acks_at_once: false,
-            card: *card,
-        };
-        End { settings, port: port("s0"), router: port("r1"), addresses: Vec::new(), has_line }
+    fn port(host: &str) -> Port {
+        Port { host: host.to_owned(), device: "e0".to_owned(), address: [10, 1, 0, 2].into() }
+    }
+
+    /// What `ask` answers for the host `s0` at `r1`.
+    fn attached<T>(has_line: bool, is_delayed: bool, ask: impl FnOnce(&Attachment<'_>) -> T) -> T {
+        ask(&Attachment { port: &port("s0"), router: &port("r1"), has_line, is_delayed })
     }
 
     /// Segments of the default sizes, and no kernel parameter.
@@ -409,11 +411,10 @@ mod tests {
     /// Attribute 13 has 8 bytes, the last four of which are the slack.
     const FQ_PUNCTUAL: &str = "08000d0000000000";
 
-    fn written(card: &Card, delayed: bool) -> Vec<String> {
+    fn written(card: &Card, is_delayed: bool) -> Vec<String> {
         let mut text = String::new();
-        let end = end(card, false);
-        card.write_device(&end.port, &mut text);
-        card.write_queues(&end, delayed, &mut text);
+        card.write_device(&port("s0"), &mut text);
+        attached(false, is_delayed, |at| card.write_queues(at, &mut text));
         text.lines().map(str::to_owned).collect()
     }
 
@@ -454,7 +455,7 @@ mod tests {
     #[test]
     fn discipline_of_a_host_with_a_card_is_below_its_line() {
         let mut text = String::new();
-        FULL.write_queues(&end(&FULL, true), false, &mut text);
+        attached(true, false, |at| FULL.write_queues(at, &mut text));
         assert!(!text.contains(" fq "), "{text}");
         let queue = FULL.queue().unwrap();
         let found: Vec<_> = queue.disciplines.iter().map(|below| (below.parent, below.kind)).collect();
@@ -464,18 +465,18 @@ mod tests {
 
     #[test]
     fn every_instruction_is_explained() {
-        let commands = FULL.commands(&end(&FULL, false), false).join("\n");
+        let commands = attached(false, false, |at| FULL.commands(at)).join("\n");
         for words in [
             "ip link set dev e0 gso_max_segs 65535 gso_max_size 16384",
             "ethtool -K e0 gro on; ip link set dev e0 gro_max_size 32768",
-            "ethtool -C e0 rx-usecs 50 rx-frames 64; ethtool -G e0 rx 512, as r1: tc qdisc add dev e0 root handle 30: coalesce wait \
-             50 us frames 64 ring 512",
+            "ethtool -C e0 rx-usecs 50 rx-frames 64; ethtool -G e0 rx 512, as r1: tc qdisc add dev e0 root handle 30: \
+             coalesce wait 50 us frames 64 ring 512",
             "tc qdisc add dev e0 root handle 40: fq timer_slack 0",
         ] {
             assert!(commands.contains(words), "{words}\n{commands}");
         }
         let own_timer = Card { pacing: Pacing::Internal, ..Card::IDEAL };
-        let commands = own_timer.commands(&end(&own_timer, false), false);
+        let commands = attached(false, false, |at| own_timer.commands(at));
         assert!(commands[0].contains("gso_max_segs 1,") && commands[1].contains("SO_MAX_PACING_RATE"));
     }
 }

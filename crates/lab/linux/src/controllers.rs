@@ -263,8 +263,8 @@ fn listener(
         _ => {
             refusals.add(
                 format!("{place}: receiver.delays_cwr_acks"),
-                "the kernel acknowledges data with CWR at once; only our one-sided module delays that, and it echoes as \
-                 DCTCP does",
+                "the kernel acknowledges data with CWR at once; only our one-sided module delays that, and it echoes \
+                 as DCTCP does",
                 "leave delays_cwr_acks out, or write feedback = \"dctcp\" with it",
             );
             None

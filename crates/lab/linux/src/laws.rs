@@ -27,8 +27,8 @@ pub enum Unlawful {
 /// - times of a line never run back further than a late timer explains, and those of a flow's samples never;
 /// - whenever a transmission begins, the backlog that the kernel reports equals the arrivals less the
 ///   departures since the start;
-/// - a line begins no transmission before the previous one has taken the time that its rate requires, nor at any time but at an
-///   opportunity to send if it has those;
+/// - a line begins no transmission before the previous one has taken the time that its rate requires, nor at any time
+///   but at an opportunity to send if it has those;
 /// - the counters of a sender never decrease, and no receiver has more of its stream than any line carried
 ///   for it.
 ///
@@ -82,7 +82,8 @@ impl Line<'_> {
         let kernel = (i64::from(record.backlog_packets), i64::from(record.backlog_bytes));
         if kernel != (self.packets, self.bytes) {
             return Err(self.broken(format!(
-                "at {} ns the kernel has {} packets ({} B) in the queue; by what came, left and was dropped there are {} ({} B)",
+                "at {} ns the kernel has {} packets ({} B) in the queue; by what came, left and was dropped there are \
+                 {} ({} B)",
                 record.time_ns, kernel.0, kernel.1, self.packets, self.bytes
             )));
         }

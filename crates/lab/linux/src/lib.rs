@@ -6,6 +6,7 @@ mod buffers;
 mod capture;
 mod card;
 mod controllers;
+mod device;
 mod disciplines;
 mod endpoints;
 mod kernel;

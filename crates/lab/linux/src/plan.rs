@@ -6,10 +6,11 @@ use crate::applications;
 use crate::buffers;
 use crate::card;
 use crate::controllers::{Control, Module, control, modules_of};
+use crate::device::line;
 use crate::endpoints;
 use crate::kernel::Kernel;
 use crate::refusal::Refusals;
-use crate::testbed::{Place, Testbed, line};
+use crate::testbed::{Place, Testbed};
 use shoal_scenario::{App, Experiment, Flow, Refusal};
 use shoal_units::{Span, Time};
 use std::collections::BTreeSet;
@@ -50,7 +51,8 @@ const MAX_SAMPLES: u64 = 4_000_000;
 const READ_CHUNK: u32 = 64 << 10;
 /// Bytes of unsent data in a sender's socket if the host sends packet by packet.
 const UNSENT_BULK: u64 = 128 << 10;
-/// The same if the application stops at a given time: data in the socket are sent even after that, so there must be little.
+/// Bytes of unsent data in the socket of a sender whose application stops at a given time: they are sent even after
+/// that, so there must be few.
 const UNSENT_EXACT: u64 = 4096;
 
 impl Plan {
@@ -251,7 +253,10 @@ impl Planned<'_> {
         add(
             "clock",
             match self.kernel.generator {
-                Some(_) => "virtual time in nanoseconds; it passes only while all wait, and 256 ns when iperf3 asks for it",
+                Some(_) => {
+                    "virtual time in nanoseconds; it passes only while all wait, and 256 ns when iperf3 asks \
+                            for it"
+                }
                 None => "virtual time in nanoseconds; it passes only while all wait",
             }
             .to_owned(),
@@ -346,8 +351,7 @@ impl Planned<'_> {
             .map(|(path, value)| format!("{}={value}", path.replace('/', ".")))
             .collect();
         add(host, format!("sysctl {}", settings.join("; ")));
-        let delayed = self.testbed.is_delayed(end);
-        for command in end.settings.card.commands(end, delayed) {
+        for command in end.settings.card.commands(&self.testbed.attachment(end)) {
             add(host, command);
         }
         let metrics = end.settings.metrics();

@@ -204,8 +204,8 @@ pub enum FlowKind {
     /// What link number `flow`, which has impairments, has done so far, if `alpha` is there: `received` packets lost,
     /// `transfers_begun` duplicated, `data_packets` corrupted, `acks` reordered.
     Path,
-    /// What a card of host number `flow` has done so far: `received` packets taken from its ring, `data_packets` interrupts, and
-    /// `acks` packets dropped by its ring.
+    /// What a card of host number `flow` has done so far: `received` packets taken from its ring, `data_packets`
+    /// interrupts, and `acks` packets dropped by its ring.
     Card,
 }
 

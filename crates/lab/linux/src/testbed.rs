@@ -3,6 +3,8 @@
 
 use crate::attributes::{Attributes, hex};
 use crate::buffers;
+use crate::card::Attachment;
+use crate::device::{DELAY, Port, ROOT, line};
 use crate::disciplines::{self, QueueMapping, Site, handle};
 use crate::endpoints::HostSettings;
 use crate::kernel::Kernel;
@@ -16,15 +18,6 @@ use std::net::Ipv4Addr;
 mod dumbbell;
 mod graph;
 mod impaired;
-
-/// Writes one instruction.
-macro_rules! line {
-    ($text:expr, $($words:tt)+) => {{
-        $text.push_str(&format!($($words)+));
-        $text.push('\n');
-    }};
-}
-pub(crate) use line;
 
 use impaired::{Impaired, pure_delay};
 
@@ -44,14 +37,6 @@ pub(crate) struct Testbed {
     pub places: Vec<Place>,
     /// `tcp_rmem` and `tcp_wmem` of all hosts in bytes.
     pub socket_buffer: u32,
-}
-
-/// One end of a wire.
-#[derive(Clone, Debug)]
-pub(crate) struct Port {
-    pub host: String,
-    pub device: String,
-    pub address: Ipv4Addr,
 }
 
 /// A veth pair between two routers, with both ends in one network of four addresses.
@@ -133,10 +118,6 @@ fn site<'a>(experiment: &Experiment, kernel: &'a Kernel) -> Option<Site<'a>> {
 
 /// Number of a line that is not recorded (`LINE_UNRECORDED`).
 const UNRECORDED: u32 = 255;
-/// Handle of the root (`TC_H_ROOT`).
-pub(crate) const ROOT: u32 = u32::MAX;
-/// Handle of a pure delay.
-pub(crate) const DELAY: u32 = 20;
 /// Kernel parameters that a result shows of a host.
 const SHOWN: &[&str] = &[
     "net/ipv4/tcp_ecn",
@@ -201,7 +182,7 @@ impl Testbed {
             line!(text, "qdisc {} {} {ROOT} {} netem {options}", delay.host, delay.device, handle(DELAY));
         }
         for end in &self.ends {
-            end.settings.card.write_queues(end, self.is_delayed(end), text);
+            end.settings.card.write_queues(&self.attachment(end), text);
         }
         for path in &self.impaired {
             path.write(text);
@@ -212,10 +193,12 @@ impl Testbed {
         }
     }
 
-    /// Whether a pure delay is the root of the queue disciplines before a host that moderates its interrupts.
-    pub(crate) fn is_delayed(&self, end: &End) -> bool {
-        let before = |delay: &Delay| delay.host == end.router.host && delay.device == end.router.device;
-        end.settings.card.moderation.is_some() && self.delays.iter().any(before)
+    /// How the card of a host is attached.
+    pub(crate) fn attachment<'a>(&self, end: &'a End) -> Attachment<'a> {
+        let End { settings, port, router, has_line, .. } = end;
+        let before = |delay: &Delay| delay.host == router.host && delay.device == router.device;
+        let is_delayed = settings.card.moderation.is_some() && self.delays.iter().any(before);
+        Attachment { port, router, has_line: *has_line, is_delayed }
     }
 
     /// Whether any host moderates its interrupts.
@@ -230,7 +213,7 @@ impl Testbed {
             for (end, path) in [(place.receiver, flow.forward), (place.sender, flow.backward)] {
                 if let Some(node) = experiment.end_of(path).filter(|_| written.insert(end)) {
                     let end = &self.ends[end];
-                    end.settings.card.write_counters(end, node, text);
+                    end.settings.card.write_counters(&end.router, node, text);
                 }
             }
         }
@@ -262,12 +245,6 @@ impl Testbed {
     /// Number of namespaces.
     pub(crate) fn hosts(&self) -> usize {
         self.routers.len() + self.ends.len()
-    }
-}
-
-impl std::fmt::Display for Port {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {} {}", self.host, self.device, self.address)
     }
 }
 

@@ -82,9 +82,12 @@ fn clients_connect_as_their_servers_listen() {
 fn random_times_are_drawn_before_and_fill_the_run() {
     let flows = r#"
 flows = [
-  { name = "web", cc = "reno", rtt = "20 ms", count = 2, app = { request = "1 B", response = "2 B", think = { exponential = "30 ms" } } },
-  { name = "all", cc = "reno", rtt = "20 ms", count = 2, app = { request = "1 B", response = "2 B", think = { exponential = "30 ms" }, barrier = true } },
-  { name = "udp", cc = "none", rtt = "20 ms", start = "0.5 s", app = { unresponsive = "1 Mbit/s", arrivals = "poisson", packet = "125 B", ecn = "ect1" } },
+  { name = "web", cc = "reno", rtt = "20 ms", count = 2, app = {
+      request = "1 B", response = "2 B", think = { exponential = "30 ms" } } },
+  { name = "all", cc = "reno", rtt = "20 ms", count = 2, app = {
+      request = "1 B", response = "2 B", think = { exponential = "30 ms" }, barrier = true } },
+  { name = "udp", cc = "none", rtt = "20 ms", start = "0.5 s", app = {
+      unresponsive = "1 Mbit/s", arrivals = "poisson", packet = "125 B", ecn = "ect1" } },
 ]"#;
     let plan = plan(flows).unwrap();
     let gaps = |whose: &str| -> Vec<u64> {
@@ -113,7 +116,8 @@ flows = [
 
 #[test]
 fn more_random_times_than_anybody_waits_for_are_refused() {
-    let flows = r#"flows = [{ cc = "none", rtt = "20 ms", count = 300, app = { unresponsive = "100 Mbit/s", packet = "125 B", arrivals = "poisson" } }]"#;
+    let flows = r#"flows = [{ cc = "none", rtt = "20 ms", count = 300, app = {
+        unresponsive = "100 Mbit/s", packet = "125 B", arrivals = "poisson" } }]"#;
     let refusals = plan(flows).unwrap_err();
     assert_eq!(refusals.len(), 1);
     // 100000 packets per second each.
@@ -153,7 +157,8 @@ fn deliveries(measured: &Measured) -> usize {
 
 #[test]
 fn exchanges_and_rounds_have_their_times() {
-    let flows = r#"flows = [{ cc = "reno", rtt = "20 ms", count = 2, app = { request = "1 B", response = "2 B", barrier = true } }]
+    let flows = r#"flows = [{ cc = "reno", rtt = "20 ms", count = 2, app = {
+        request = "1 B", response = "2 B", barrier = true } }]
 trace = { series = "100 ms" }"#;
     // The first round began during the warm-up. The second lasts from 150 to 190 ms, the third has not ended.
     let measured = run(
@@ -185,7 +190,8 @@ trace = { series = "100 ms" }"#;
 
 #[test]
 fn frames_have_deadlines() {
-    let flows = r#"flows = [{ cc = "reno", rtt = "20 ms", start = "100 ms", app = { frame = "1000 B", every = "40 ms", deadline = "50 ms" } }]
+    let flows = r#"flows = [{ cc = "reno", rtt = "20 ms", start = "100 ms", app = {
+        frame = "1000 B", every = "40 ms", deadline = "50 ms" } }]
 trace = { series = "100 ms" }"#;
     // Frames are written at 100, 140 and 180 ms; the first arrives in time, the next two together, 45 and 5
     // ms late.
@@ -207,7 +213,8 @@ trace = { series = "100 ms" }"#;
 
 #[test]
 fn datagrams_are_counted_where_they_arrive() {
-    let flows = r#"flows = [{ cc = "none", rtt = "20 ms", start = "100 ms", app = { unresponsive = "1 Mbit/s", packet = "125 B", ecn = "ect0" } }]"#;
+    let flows = r#"flows = [{ cc = "none", rtt = "20 ms", start = "100 ms", app = {
+        unresponsive = "1 Mbit/s", packet = "125 B", ecn = "ect0" } }]"#;
     const CE: u8 = 4;
     let sent = |ms: u64| record(ms * 1000, 0, SENT, 0, 0, 0);
     let received =

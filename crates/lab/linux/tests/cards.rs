@@ -95,9 +95,10 @@ fn preset_with_a_card_is_a_line_at_the_host_gro_and_moderation() {
 
 #[test]
 fn keys_of_a_host_become_settings_of_its_kernel() {
-    let keys = "{ preset = \"linux-6-gso\", gso_max_size = \"16384 B\", gso_max_segs = 8, min_tso_segs = 4, tso_rtt_log = 0, \
-                tso_win_divisor = 2, limit_output = \"100000 B\", pacing = \"internal\", coalescing = \"gro\", \
-                coalesced_packets = 8, interrupt_delay = \"20 us\", interrupt_packets = 16, ring_packets = 256 }";
+    let keys = "{ preset = \"linux-6-gso\", gso_max_size = \"16384 B\", gso_max_segs = 8, min_tso_segs = 4, \
+                tso_rtt_log = 0, tso_win_divisor = 2, limit_output = \"100000 B\", pacing = \"internal\", coalescing \
+                = \"gro\", coalesced_packets = 8, interrupt_delay = \"20 us\", interrupt_packets = 16, ring_packets = \
+                256 }";
     let plan = plan(keys, "");
     // 8 packets of 1448 B and headers of 52 B are 11636 B.
     let nic = "gso_max_size 16384 gso_max_segs 8 gro_max_size 11637 gro 1";

@@ -95,7 +95,8 @@ fn assert_ways(experiment: &Experiment, plan: &Plan) {
 const LEAF_SPINE: &str = r#"
 duration = "1 s"
 warmup = "0 s"
-topology = { kind = "leaf-spine", leaves = 3, spines = 2, hosts_per_leaf = 2, rate = "1 Gbit/s", delay = "5 us", buffer = "100 packets", aqm = { kind = "step", threshold = "20 packets" } }
+topology = { kind = "leaf-spine", leaves = 3, spines = 2, hosts_per_leaf = 2, rate = "1 Gbit/s", delay = "5 us",
+  buffer = "100 packets", aqm = { kind = "step", threshold = "20 packets" } }
 flows = [{ cc = "dctcp", from = "h1..h6", to = "h1..h6", pairing = "random", count = 40, app = { transfer = "20 kB" } }]
 "#;
 
@@ -116,7 +117,8 @@ fn every_flow_takes_its_path() {
     let lot = experiment(
         r#"
 duration = "1 s"
-topology = { kind = "parking-lot", bottlenecks = 3, rate = "10 Mbit/s", delay = "2 ms", access_delay = "1 ms", buffer = "50 packets" }
+topology = { kind = "parking-lot", bottlenecks = 3, rate = "10 Mbit/s", delay = "2 ms",
+  access_delay = "1 ms", buffer = "50 packets" }
 [[flows]]
 cc = "reno"
 from = "in"
@@ -192,7 +194,8 @@ fn shared_memory_is_refused() {
     let star = experiment(
         r#"
 duration = "1 s"
-topology = { kind = "star", hosts = 3, rate = "1 Gbit/s", delay = "25 us", buffer = "unlimited", shared_buffer = { size = "400 kB" } }
+topology = { kind = "star", hosts = 3, rate = "1 Gbit/s", delay = "25 us", buffer = "unlimited",
+  shared_buffer = { size = "400 kB" } }
 flows = [{ cc = "reno", from = "h1", to = "h2" }]
 "#,
     );
@@ -206,7 +209,8 @@ fn queue_that_is_refused_is_named_by_its_link() {
     let star = experiment(
         r#"
 duration = "1 s"
-topology = { kind = "star", hosts = 2, rate = "1 Gbit/s", delay = "25 us", buffer = "100 packets", aqm = { kind = "red", min = "20 packets", max = "60 packets" } }
+topology = { kind = "star", hosts = 2, rate = "1 Gbit/s", delay = "25 us", buffer = "100 packets",
+  aqm = { kind = "red", min = "20 packets", max = "60 packets" } }
 flows = [{ cc = "reno", from = "h1", to = "h2" }]
 "#,
     );

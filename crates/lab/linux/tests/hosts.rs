@@ -7,7 +7,8 @@ use shoal_linux::{Plan, Refusal};
 
 fn plan(flows: &str) -> Result<Plan, Vec<Refusal>> {
     let text = format!(
-        "duration = \"20 s\"\nbottleneck = {{ rate = \"10 Mbit/s\", buffer = \"100 packets\", aqm = {{ kind = \"step\", threshold = \"20 packets\" }} }}\n{flows}"
+        "duration = \"20 s\"\nbottleneck = {{ rate = \"10 Mbit/s\", buffer = \"100 packets\", aqm = {{ kind = \
+         \"step\", threshold = \"20 packets\" }} }}\n{flows}"
     );
     plan_of(&text)
 }
@@ -221,7 +222,8 @@ fn link_behind_a_host_that_segments_is_its_card() {
     let lines_at = |host: &str, from: &str, more: &str| {
         let text = format!(
             "duration = \"1 s\"\n\
-             topology = {{ kind = \"star\", hosts = 3, rate = \"100 Mbit/s\", delay = \"100 us\", buffer = \"100 packets\" }}\n\
+             topology = {{ kind = \"star\", hosts = 3, rate = \"100 Mbit/s\", delay = \"100 us\", buffer = \"100 \
+             packets\" }}\n\
              flows = [{{ name = \"a\", cc = \"dctcp\", host = \"{host}\", from = \"{from}\", to = \"h3\" }}{more}]"
         );
         let plan = plan_of(&text).unwrap();
@@ -235,6 +237,7 @@ fn link_behind_a_host_that_segments_is_its_card() {
     assert_eq!(at_hosts(lines_at("linux-6-gso", "h1", "")), ["h0 e0", "h1 e0"]);
     assert_eq!(at_hosts(lines_at("ideal", "h1", "")), [""; 0]);
     // Two hosts at one node share its link, and neither has it for itself; the receiver's is still its own.
-    let other = ", { name = \"b\", cc = \"dctcp\", host = \"linux-6-gso\", mtu = \"1000 B\", from = \"h1\", to = \"h2\" }";
+    let other = ", { name = \"b\", cc = \"dctcp\", host = \"linux-6-gso\", mtu = \"1000 B\", from = \"h1\", to = \
+                 \"h2\" }";
     assert_eq!(at_hosts(lines_at("linux-6-gso", "h1", other)).len(), 2);
 }

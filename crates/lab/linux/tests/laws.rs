@@ -152,7 +152,8 @@ fn samples(cwnd: u32, retransmissions: u32) -> Vec<Vec<u8>> {
 
 #[test]
 fn line_that_idles_despite_its_windows_is_noticed() {
-    // 12 Mbit/s and 10 ms are 10 packets of 1500 B, which waited 0.5 ms on average; 30 packets allow 30 / 10.5 ms = 34.3 Mbit/s.
+    // 12 Mbit/s and 10 ms are 10 packets of 1500 B, which waited 0.5 ms on average; 30 packets allow 30 / 10.5 ms =
+    // 34.3 Mbit/s.
     let found = notices(&samples(30, 0));
     let idle = found.iter().find(|(kind, _)| kind == "idle-despite-windows").unwrap();
     assert!(idle.1.contains("is busy for 0 % of the time"), "{}", idle.1);

@@ -68,7 +68,9 @@ fn linux_red_is_what_tc_computes() {
     let plan = plan(
         r#"
 duration = "60 s"
-bottleneck = { rate = "10 Mbit/s", aqm = { kind = "linux-red", min = "30 kB", max = "90 kB", limit = "400 kB", avpkt = "1500 B", burst = "40 packets", probability = 0.1, bandwidth = "10 Mbit/s", ecn = true } }
+bottleneck = { rate = "10 Mbit/s", aqm = {
+  kind = "linux-red", min = "30 kB", max = "90 kB", limit = "400 kB", avpkt = "1500 B", burst = "40 packets",
+  probability = 0.1, bandwidth = "10 Mbit/s", ecn = true } }
 flows = [{ cc = "reno", rtt = "25 ms" }]
 "#,
     )

@@ -89,9 +89,8 @@ fn codel_has_the_numbers_of_tc() {
     assert_eq!(numbers(&found[1].1), [(1, 2000), (2, 1000), (3, 30_000), (4, 1), (5, 1000)]);
     assert_eq!(
         typed(&plan),
-        [
-            "tc qdisc add dev b0 parent 1:1 handle 10: codel limit 1000 target 2000us interval 30000us ecn ce_threshold 1000us"
-        ]
+        ["tc qdisc add dev b0 parent 1:1 handle 10: codel limit 1000 target 2000us interval 30000us ecn \
+             ce_threshold 1000us"]
     );
 }
 
@@ -128,18 +127,23 @@ fn pie_has_the_numbers_of_tc() {
     assert_eq!(
         typed(&plan),
         [
-            "tc qdisc add dev b0 parent 1:1 handle 10: pie limit 1000 target 15000us tupdate 15000us alpha 3 beta 20 ecn \
-          nobytemode dq_rate_estimator"
+            "tc qdisc add dev b0 parent 1:1 handle 10: pie limit 1000 target 15000us tupdate 15000us alpha 3 beta 20 \
+             ecn nobytemode dq_rate_estimator"
         ]
     );
 }
 
-/// Bands of `ets`: strict ones first, then the weighted ones in the order of the file, with quanta of 1 and 3 packets of 1500 B (`TCA_ETS_NBANDS` 1, `TCA_ETS_NSTRICT` 2,
-/// `TCA_ETS_QUANTA` 3 of `TCA_ETS_QUANTA_BAND` 4). Code point 46 (EF) is of the first band, 10 (AF11) of the third, all others of the second.
+/// Bands of `ets`: strict ones first, then the weighted ones in the order of the file, with quanta of 1 and 3 packets
+/// of 1500 B (`TCA_ETS_NBANDS` 1, `TCA_ETS_NSTRICT` 2, `TCA_ETS_QUANTA` 3 of `TCA_ETS_QUANTA_BAND` 4). Code point 46
+/// (EF) is of the first band, 10 (AF11) of the third, all others of the second.
 #[test]
 fn classes_are_bands_of_ets_by_code_point() {
     let plan = plan(
-        r#"kind = "classes", queues = [{ name = "rest", aqm = { kind = "codel" } }, { name = "scalable", dscp = ["af11"], weight = 3, aqm = { kind = "pie" } }, { name = "urgent", dscp = ["ef"], priority = "strict" }]"#,
+        r#"kind = "classes", queues = [
+            { name = "rest", aqm = { kind = "codel" } },
+            { name = "scalable", dscp = ["af11"], weight = 3, aqm = { kind = "pie" } },
+            { name = "urgent", dscp = ["ef"], priority = "strict" },
+        ]"#,
     )
     .unwrap();
     let found = disciplines(&plan);
@@ -169,7 +173,10 @@ fn classes_are_bands_of_ets_by_code_point() {
 #[test]
 fn gred_is_a_table_and_its_virtual_queues() {
     let plan = plan(
-        r#"kind = "gred", limit = "400 kB", not_ect = { min = "15 kB", max = "45 kB", avpkt = "1500 B", burst = "20 packets", probability = 0.1, prio = 2 }, ect = { min = "30 kB", max = "90 kB", avpkt = "1500 B", burst = "40 packets", probability = 0.2, ecn = true, prio = 3 }"#,
+        r#"kind = "gred", limit = "400 kB",
+        not_ect = { min = "15 kB", max = "45 kB", avpkt = "1500 B", burst = "20 packets", probability = 0.1, prio = 2 },
+        ect = { min = "30 kB", max = "90 kB", avpkt = "1500 B", burst = "40 packets", probability = 0.2, ecn = true,
+                prio = 3 }"#,
     )
     .unwrap();
     let found = disciplines(&plan);
@@ -195,10 +202,10 @@ fn gred_is_a_table_and_its_virtual_queues() {
     assert_eq!(
         typed(&plan)[1..],
         [
-            "tc qdisc change dev b0 parent 1:1 handle 10: gred limit 400000 min 15000 max 45000 avpkt 1500 burst 20 probability \
-             0.1 bandwidth 10000000bit vq 0 prio 2",
-            "tc qdisc change dev b0 parent 1:1 handle 10: gred limit 400000 min 30000 max 90000 avpkt 1500 burst 40 probability \
-             0.2 bandwidth 10000000bit vq 1 prio 3 ecn",
+            "tc qdisc change dev b0 parent 1:1 handle 10: gred limit 400000 min 15000 max 45000 avpkt 1500 burst 20 \
+             probability 0.1 bandwidth 10000000bit vq 0 prio 2",
+            "tc qdisc change dev b0 parent 1:1 handle 10: gred limit 400000 min 30000 max 90000 avpkt 1500 burst 40 \
+             probability 0.2 bandwidth 10000000bit vq 1 prio 3 ecn",
         ][..]
     );
 }
@@ -230,9 +237,9 @@ fn dualpi2_has_the_numbers_of_tc() {
     assert_eq!(
         typed(&plan),
         [
-            "tc qdisc add dev b0 parent 1:1 handle 10: dualpi2 limit 1000 memlimit 4294967295 target 15000us tupdate 16000us alpha \
-          0.16015625 beta 3.19921875 step_thresh 5packets min_qlen_step 0 coupling_factor 2 overflow drop_dequeue l4s_ect \
-          classic_protection 10%"
+            "tc qdisc add dev b0 parent 1:1 handle 10: dualpi2 limit 1000 memlimit 4294967295 target 15000us tupdate \
+             16000us alpha 0.16015625 beta 3.19921875 step_thresh 5packets min_qlen_step 0 coupling_factor 2 overflow \
+             drop_dequeue l4s_ect classic_protection 10%"
         ]
     );
 }
@@ -281,7 +288,11 @@ fn coupled_queues_are_modules_of_ours() {
         numbers(&disciplines(&single)[1].1),
         [(2, 0), (3, 1000), (4, 5_000_000), (5, 0), (6, 0), (7, 0), (8, 200_000_000), (9, 106_824)]
     );
-    let dual = plan(r#"kind = "dualq-coupled", reno_slope = 12, dctcp_slope = 15, slope_unit = "1 B", scheduler = "weighted""#).unwrap();
+    let dual = plan(
+        r#"kind = "dualq-coupled", reno_slope = 12, dctcp_slope = 15, slope_unit = "1 B",
+        scheduler = "weighted""#,
+    )
+    .unwrap();
     assert!(dual.config.contains("module /sch_dualq_coupled.ko\n"));
     assert_eq!(
         numbers(&disciplines(&dual)[1].1)[3..],
@@ -304,8 +315,9 @@ fn coupled_queues_are_modules_of_ours() {
     assert_eq!(
         typed(&dual),
         [
-            "tc qdisc add dev b0 parent 1:1 handle 10: dualq_coupled limit 1000 limit_bytes 0b rate 40000000bit decide dequeue unit \
-          1b reno_slope 12 dctcp_slope 15 threshold 5p input classic scheduler weighted classic_percent 10 mtu 1500b"
+            "tc qdisc add dev b0 parent 1:1 handle 10: dualq_coupled limit 1000 limit_bytes 0b rate 40000000bit \
+             decide dequeue unit 1b reno_slope 12 dctcp_slope 15 threshold 5p input classic scheduler weighted \
+             classic_percent 10 mtu 1500b"
         ]
     );
 }
@@ -316,7 +328,8 @@ fn what_the_modules_do_not_compute_with_is_refused() {
     assert_eq!(place, "bottleneck.aqm");
     assert!(reason.contains("coupling is beyond"), "{reason}");
     assert!(refusal(r#"kind = "coupled", saturation = "2000000 GB""#).1.contains("saturation is beyond"));
-    let longest = r#"kind = "dualq-coupled", saturation = "1000000 s", scheduler = "time-shifted", shift = "1000000 s""#;
+    let longest = r#"kind = "dualq-coupled", saturation = "1000000 s",
+        scheduler = "time-shifted", shift = "1000000 s""#;
     let longest = plan(longest).unwrap();
     assert!(numbers(&disciplines(&longest)[1].1).contains(&(18, 1_000_000_000_000_000)));
     // An unlimited threshold becomes the largest value that the module accepts.
@@ -340,7 +353,8 @@ fn published_red_is_dualred_where_it_computes_the_same() {
 #[test]
 fn profiles_of_wred_are_dualred_on_arrival() {
     let wred = r#"kind = "wred", decide = "enqueue""#;
-    let slopes = r#"mark = { min = "40 kB", max = "80 kB", max_probability = 0.25 }, drop = { min = "100 kB", max = "100 kB" }"#;
+    let slopes = r#"mark = { min = "40 kB", max = "80 kB", max_probability = 0.25 },
+        drop = { min = "100 kB", max = "100 kB" }"#;
     let plan_of = |keys: &str| plan(&format!("{wred}, {keys}")).unwrap();
     let instances = |plan: &Plan| -> [Vec<(u16, u64)>; 2] {
         let found = disciplines(plan);

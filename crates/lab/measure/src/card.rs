@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 described! {
 
-/// What the receiving side of a host's network card did inside the measurement window. Only hosts whose cards make packets wait
-/// for an interrupt have one; all connections of the host share it, and it takes data and ACKs alike.
+/// What the receiving side of a host's network card did inside the measurement window. Only hosts whose cards make
+/// packets wait for an interrupt have one; all connections of the host share it, and it takes data and ACKs alike.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct CardResult {
     /// Name of the host.

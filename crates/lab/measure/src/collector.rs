@@ -101,8 +101,8 @@ impl Collector {
         }
     }
 
-    /// The run goes on as `experiment` says, which differs from the one before only in what comes later than any event so far: the
-    /// end of the run, and changes of the rates of links.
+    /// The run goes on as `experiment` says, which differs from the one before only in what comes later than any event
+    /// so far: the end of the run, and changes of the rates of links.
     pub fn replan(&mut self, experiment: &Experiment) {
         self.end = Time::ZERO + experiment.duration;
         for (meters, (_, link)) in self.links.iter_mut().zip(experiment.monitored()) {

@@ -12,11 +12,11 @@ described! {
 pub struct DatagramSummary {
     /// Packets sent.
     pub sent: u64,
-    /// Those that arrived within the run; one that arrives twice counts once.
+    /// Packets that arrived within the run; one that arrives twice counts once.
     pub received: u64,
-    /// Those that did not arrive although a later one did.
+    /// Packets that did not arrive although a later one did.
     pub lost: u64,
-    /// Those that arrived with CE.
+    /// Packets that arrived with CE.
     pub marked: u64,
     /// One-way delay in seconds.
     pub delay_s: Distribution,

@@ -36,8 +36,8 @@ pub struct FlowResult {
     /// acknowledges. On Linux: `tcpi_data_segs_in` of the receiver.
     #[serde(default)]
     pub data_packets: Option<u64>,
-    /// ACKs without data that the receiver sent; null where `data_packets` is. On Linux: `tcpi_segs_out` of the receiver less
-    /// `tcpi_data_segs_out` and the handshake.
+    /// ACKs without data that the receiver sent; null where `data_packets` is. On Linux: `tcpi_segs_out` of the
+    /// receiver less `tcpi_data_segs_out` and the handshake.
     #[serde(default)]
     pub acks_sent: Option<u64>,
     /// `acks_sent` over `data_packets`: 1/2 if every second packet is acknowledged; null without packets.
@@ -45,7 +45,7 @@ pub struct FlowResult {
     pub acks_per_packet: Option<f64>,
     /// Completion times of its transfers in seconds, in order.
     pub fct_s: Vec<f64>,
-    /// Those divided by the time each transfer would take alone; empty if that is not known.
+    /// Completion times divided by the time each transfer would take alone; empty if that is not known.
     pub slowdown: Vec<f64>,
     /// Payload bytes delivered in order.
     pub delivered_bytes: u64,

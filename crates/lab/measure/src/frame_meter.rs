@@ -21,7 +21,8 @@ pub struct FrameSummary {
     pub missing: u64,
     /// `on_time / due`.
     pub on_time_fraction: Option<f64>,
-    /// From the write of a frame to its last byte at the receiver, in seconds, of all that arrived. Quantiles are exact.
+    /// From the write of a frame to its last byte at the receiver, in seconds, of all that arrived. Quantiles are
+    /// exact.
     pub delay_s: Distribution,
     /// How long after the deadline, in seconds, of those that were late.
     pub lateness_s: Distribution,
@@ -229,8 +230,9 @@ mod tests {
 
     #[test]
     fn frames_on_time_late_and_missing() {
-        // Written at 5, 45, 85, 125, 165, 205, 245 ms; due at 105, 145, 185, 225, 265, 305, 345 ms. The fourth is late by 15 ms,
-        // the fifth never comes, and the run ends at 310 ms: the last frame is not yet due, whatever becomes of it.
+        // Written at 5, 45, 85, 125, 165, 205, 245 ms; due at 105, 145, 185, 225, 265, 305, 345 ms. The fourth is late
+        // by 15 ms, the fifth never comes, and the run ends at 310 ms: the last frame is not yet due, whatever becomes
+        // of it.
         let summary = meter(0, 7, &[30, 145, 150, 240]).summary(ms(310));
         assert_eq!((summary.due, summary.on_time, summary.late, summary.missing), (6, 3, 1, 2));
         assert_eq!(summary.on_time_fraction, Some(0.5));
@@ -252,8 +254,8 @@ mod tests {
 
     #[test]
     fn frames_before_the_window_do_not_count() {
-        // The window opens at 45 ms: the frame written then is the first of it. The first was late, and so is the second's
-        // picture, but the stall began before the window: 105 ms is within, 30 ms is not.
+        // The window opens at 45 ms: the frame written then is the first of it. The first was late, and so is the
+        // second's picture, but the stall began before the window: 105 ms is within, 30 ms is not.
         let summary = meter(45, 3, &[120, 125, 130]).summary(ms(1000));
         assert_eq!((summary.due, summary.on_time, summary.stalls), (2, 2, 0));
         // Without a window the same frames: the first one is late, and starts the player 15 ms later without a stall.

@@ -45,13 +45,12 @@ const NOWHERE: u32 = u32::MAX - BLOCK as u32;
 
 /// A log-linear histogram of `u64` values with `u64` weights.
 ///
-/// Every value below 2048 has its own bucket; above, a bucket is at most 1/1024 of its value wide, so that a
-/// quantile (given as the middle of its bucket) is within 0.05 % of the exact order statistic: three
-/// significant digits. Mean, standard deviation, minimum and maximum come from exact integer sums and have no
-/// error from buckets.
-/// The sum of all weights must fit 64 bits: 213 days in picoseconds. The sum of values then fits 128 bits; that of their
-/// squares may not, and the standard deviation is not measurable in that case (1 GB waiting for a day is far from it).
-/// Memory: 8 B for each value up to the largest one below 2048, and above 512 B for each 64 neighbouring buckets with a value.
+/// Every value below 2048 has its own bucket; above, a bucket is at most 1/1024 of its value wide, so that a quantile
+/// (given as the middle of its bucket) is within 0.05 % of the exact order statistic: three significant digits. Mean,
+/// standard deviation, minimum and maximum come from exact integer sums and have no error from buckets. The sum of all
+/// weights must fit 64 bits: 213 days in picoseconds. The sum of values then fits 128 bits; that of their squares may
+/// not, and the standard deviation is not measurable in that case (1 GB waiting for a day is far from it). Memory: 8 B
+/// for each value up to the largest one below 2048, and above 512 B for each 64 neighbouring buckets with a value.
 #[derive(Clone, Debug)]
 pub struct Histogram {
     /// Weights of the values below [`EXACT`]; the positions are the values.
@@ -193,7 +192,8 @@ impl Histogram {
         sums
     }
 
-    /// [`Self::quantile_permille`] for rising thousandths, in one pass over the buckets. `sums` are those over all values.
+    /// [`Self::quantile_permille`] for rising thousandths, in one pass over the buckets. `sums` are those over all
+    /// values.
     fn quantiles<const N: usize>(&self, sums: &Sums, permille: [u32; N]) -> [Option<f64>; N] {
         let mut buckets = self.buckets();
         let (mut bucket, mut below) = (None, 0);
@@ -425,7 +425,10 @@ mod tests {
     proptest! {
         #[test]
         fn agrees_with_brute_force(
-            data in prop::collection::vec(((0u64..1 << 40, 0u32..40).prop_map(|(v, s)| v >> s), 1u64..1_000_000_000), 1..200),
+            data in prop::collection::vec(
+                ((0u64..1 << 40, 0u32..40).prop_map(|(v, s)| v >> s), 1u64..1_000_000_000),
+                1..200,
+            ),
             permille in 0u32..=1000,
         ) {
             let mut histogram = Histogram::new();

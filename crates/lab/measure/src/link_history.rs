@@ -13,8 +13,8 @@ described! {
 /// How a link changes during the run. Times are seconds since the start of the experiment.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct LinkHistory {
-    /// The rates of the whole run, in the order of their times, the first at zero. Of opportunities to send they are means over
-    /// `means_over_s`.
+    /// The rates of the whole run, in the order of their times, the first at zero. Of opportunities to send they are
+    /// means over `means_over_s`.
     pub rate: Vec<RateFrom>,
     /// The propagation delays of the whole run, in the order of their times, the first at zero.
     pub delay: Vec<DelayFrom>,
@@ -22,19 +22,19 @@ pub struct LinkHistory {
     pub rate_changes: u64,
     /// Changes of the propagation delay in the whole run.
     pub delay_changes: u64,
-    /// Length of the intervals of which a list with more than 1000 changes, or a list of opportunities to send, holds means
-    /// instead; null if both lists hold every change.
+    /// Length of the intervals of which a list with more than 1000 changes, or a list of opportunities to send, holds
+    /// means instead; null if both lists hold every change.
     pub means_over_s: Option<f64>,
-    /// Mean rate in the measurement window in bit/s; while the link is down it is zero. Of opportunities to send it is that of all
-    /// of their bytes, used or lost.
+    /// Mean rate in the measurement window in bit/s; while the link is down it is zero. Of opportunities to send it is
+    /// that of all of their bytes, used or lost.
     pub mean_rate_bps: f64,
     /// Time in the measurement window in which the link was down; pauses between opportunities to send do not count.
     pub down_s: f64,
-    /// Bytes that left in the measurement window over those that the link could have carried; a transmission counts when it
-    /// begins.
+    /// Bytes that left in the measurement window over those that the link could have carried; a transmission counts
+    /// when it begins.
     pub capacity_used: Option<f64>,
-    /// The steps of the rate in the measurement window, at most the first 100, and what followed each. Opportunities to send have
-    /// none.
+    /// The steps of the rate in the measurement window, at most the first 100, and what followed each. Opportunities to
+    /// send have none.
     pub steps: Vec<LinkStep>,
 }
 
@@ -74,8 +74,8 @@ const LISTED: usize = 1000;
 impl LinkHistory {
     /// The history of a link in a run that is measured from `window_start` to its end; `None` if it never changes.
     ///
-    /// `departed_bytes` left it in the measurement window. `bins` are those of its time series, each as long as `bin`; there are none
-    /// if none is recorded.
+    /// `departed_bytes` left it in the measurement window. `bins` are those of its time series, each as long as `bin`;
+    /// there are none if none is recorded.
     pub fn of(
         link: &Link,
         (window_start, end): (Time, Time),

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 described! {
 
-/// A step of a link's rate, and what followed until the next one. Changes less than 100 ms apart are one step, and so are an outage
-/// and its end. The queue's delay is the time that the waiting bytes take at the rate of the link; values are means over the bins of
-/// the time series. What needs the time series is null without it.
+/// A step of a link's rate, and what followed until the next one. Changes less than 100 ms apart are one step, and so
+/// are an outage and its end. The queue's delay is the time that the waiting bytes take at the rate of the link; values
+/// are means over the bins of the time series. What needs the time series is null without it.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct LinkStep {
     /// When the last of the changes happens, in seconds after the start of the experiment.
@@ -19,8 +19,8 @@ pub struct LinkStep {
     pub to_bps: f64,
     /// When the next step begins, or the run ends.
     pub until_s: f64,
-    /// Time from the step until the queue's delay stays in the range that it has in the second half of the time to the next step,
-    /// widened by the time of one packet; null if it is still outside at the end of the first half.
+    /// Time from the step until the queue's delay stays in the range that it has in the second half of the time to the
+    /// next step, widened by the time of one packet; null if it is still outside at the end of the first half.
     pub settling_s: Option<f64>,
     /// By how much the queue's delay exceeds, in the first half, the most of the second.
     pub overshoot_s: Option<f64>,
@@ -28,8 +28,8 @@ pub struct LinkStep {
     pub undershoot_s: Option<f64>,
     /// The queue's longest delay until the next step.
     pub peak_s: Option<f64>,
-    /// Time from the step until the queue's delay stays at or below the target for delays (`above_target.target_s`); null if it is
-    /// above it in the last bin.
+    /// Time from the step until the queue's delay stays at or below the target for delays (`above_target.target_s`);
+    /// null if it is above it in the last bin.
     pub below_target_s: Option<f64>,
     /// Time from the step to the first 100 ms in which the link carries 90 % of the new rate; null if there are none.
     pub recovery_s: Option<f64>,
@@ -40,8 +40,9 @@ pub struct LinkStep {
 }
 }
 
-/// Part of the new rate that a link has to carry to count as recovered. Long-lived flows under an AQM leave less than a tenth unused;
-/// a flow that halves its window behind a short buffer leaves a quarter on average, and still reaches it in between.
+/// Part of the new rate that a link has to carry to count as recovered. Long-lived flows under an AQM leave less than a
+/// tenth unused; a flow that halves its window behind a short buffer leaves a quarter on average, and still reaches it
+/// in between.
 const RECOVERED: f64 = 0.9;
 /// Time in seconds over which the carried rate is averaged for that: the bursts of a slow start are shorter.
 const SMOOTH_S: f64 = 0.1;
@@ -72,7 +73,8 @@ pub struct BinAtRate {
     pub delay_s: f64,
 }
 
-/// The bins of `bin_s` seconds of a link whose rates are given as times in seconds and bit/s, the first from the start on.
+/// The bins of `bin_s` seconds of a link whose rates are given as times in seconds and bit/s, the first from the start
+/// on.
 pub fn at_rates(bins: &[LinkBin], bin_s: f64, rates: &[(f64, f64)]) -> Vec<BinAtRate> {
     let one = |bin: &LinkBin| {
         // The end of a bin may be the time of a change, its middle is less likely one.
@@ -97,8 +99,8 @@ pub struct Measures {
     pub target_s: f64,
 }
 
-/// The steps from `from_s` to `end_s` of a link with these rates. `bins` are those of its time series, of `bin_s` seconds each, or
-/// empty.
+/// The steps from `from_s` to `end_s` of a link with these rates. `bins` are those of its time series, of `bin_s`
+/// seconds each, or empty.
 pub(crate) fn link_steps(
     rates: &[(f64, f64)],
     (from_s, end_s): (f64, f64),
@@ -186,8 +188,8 @@ mod tests {
 
     #[test]
     fn what_followed_a_step() {
-        // After the first step 62,500 B, which are 100 ms at 5 Mbit/s, for 0.5 s, and 6250 B (10 ms) from then on; the link carries
-        // 80 % for 1 s and all of its rate from then on.
+        // After the first step 62,500 B, which are 100 ms at 5 Mbit/s, for 0.5 s, and 6250 B (10 ms) from then on; the
+        // link carries 80 % for 1 s and all of its rate from then on.
         let bins = bins(|end_s| {
             (if end_s <= 2.55 { 62_500.0 } else { 6250.0 }, if end_s <= 3.05 { 0.8 } else { 1.0 })
         });

@@ -129,8 +129,8 @@ pub fn totals(flows: &[FlowResult]) -> Totals {
 }
 
 impl Metrics {
-    /// The metrics of a run: Jain's index over the wire rates of all flows that start, and the ratio of the mean wire rates of
-    /// every two groups, the earlier one first.
+    /// The metrics of a run: Jain's index over the wire rates of all flows that start, and the ratio of the mean wire
+    /// rates of every two groups, the earlier one first.
     pub fn of(groups: &[GroupResult]) -> Self {
         let rates: Option<Vec<f64>> =
             groups.iter().flat_map(|group| starting(&group.flows)).map(|flow| flow.wire_bps).collect();
@@ -240,7 +240,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn jain_is_bounded_and_scale_free(rates in prop::collection::vec(0.001f64..1e10, 1..50), scale in 0.001f64..1000.0) {
+        fn jain_is_bounded_and_scale_free(
+            rates in prop::collection::vec(0.001f64..1e10, 1..50),
+            scale in 0.001f64..1000.0,
+        ) {
             let index = jain(&rates).unwrap();
             prop_assert!(index <= 1.0 + 1e-12 && index >= 1.0 / rates.len() as f64 - 1e-12);
             let scaled: Vec<f64> = rates.iter().map(|rate| rate * scale).collect();

@@ -27,8 +27,8 @@ pub struct Bottleneck {
     /// How the link changes during the run; only if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<LinkHistory>,
-    /// Fraction of the time the link transmitted, at whatever rate it had; while it is down it does not. Of opportunities to send,
-    /// the fraction of their bytes that was used.
+    /// Fraction of the time the link transmitted, at whatever rate it had; while it is down it does not. Of
+    /// opportunities to send, the fraction of their bytes that was used.
     pub utilisation: Option<f64>,
     /// Waiting bytes, weighted by time. The packet in transmission does not wait.
     pub queue_bytes: Distribution,
@@ -71,11 +71,11 @@ pub struct Bottleneck {
 /// Queueing delay per class.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ClassDelays {
-    /// Both classes.
+    /// All packets.
     pub all: Distribution,
     /// ECN-capable packets.
     pub ect: Distribution,
-    /// The others.
+    /// Packets that are not ECN-capable.
     pub not_ect: Distribution,
 }
 
@@ -84,7 +84,7 @@ pub struct ClassDelays {
 pub struct ClassQueues {
     /// ECN-capable packets.
     pub ect: Distribution,
-    /// The others.
+    /// Packets that are not ECN-capable.
     pub not_ect: Distribution,
 }
 
@@ -107,7 +107,8 @@ pub struct DroppedBy {
     /// The memory that the port shares with others had no room.
     #[serde(default)]
     pub shared_buffer: u64,
-    /// Random decision coupled to that about classic traffic, about a packet that could not be marked; only if there are any.
+    /// Random decision coupled to that about classic traffic, about a packet that could not be marked; only if there
+    /// are any.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub coupled: u64,
 }
@@ -265,7 +266,8 @@ impl QueueMeter {
         self
     }
 
-    /// Whether every packet that arrived was sent, was dropped, or waits. To be asked when all that happened was reported.
+    /// Whether every packet that arrived was sent, was dropped, or waits. To be asked when all that happened was
+    /// reported.
     ///
     /// # Errors
     /// The numbers, if not.
@@ -282,7 +284,8 @@ impl QueueMeter {
         })
     }
 
-    /// From `now` on, `packets` with `bytes` in total wait. To be called before [`Self::on_join`] and [`Self::on_leave`].
+    /// From `now` on, `packets` with `bytes` in total wait. To be called before [`Self::on_join`] and
+    /// [`Self::on_leave`].
     // Inlined in its callers: as a call of its own it saves and restores six registers twice a packet.
     #[allow(clippy::inline_always, reason = "measured, see above")]
     #[inline(always)]
@@ -302,13 +305,15 @@ impl QueueMeter {
         self.bytes = bytes;
     }
 
-    /// A packet of `bytes` waits from `now` on: [`Self::on_backlog`] and [`Self::on_join`] for callers that do not know the backlog.
+    /// A packet of `bytes` waits from `now` on: [`Self::on_backlog`] and [`Self::on_join`] for callers that do not know
+    /// the backlog.
     pub fn on_enter(&mut self, now: Time, class: Class, bytes: u32) {
         self.on_backlog(now, self.packets + 1, self.bytes + u64::from(bytes));
         self.on_join(now, class);
     }
 
-    /// A packet of `bytes` waits no more: [`Self::on_backlog`] and [`Self::on_leave`] for callers that do not know the backlog.
+    /// A packet of `bytes` waits no more: [`Self::on_backlog`] and [`Self::on_leave`] for callers that do not know the
+    /// backlog.
     pub fn on_exit(&mut self, now: Time, class: Class, bytes: u32) {
         self.on_backlog(now, self.packets - 1, self.bytes - u64::from(bytes));
         self.on_leave(now, class);
@@ -377,7 +382,8 @@ impl QueueMeter {
         self.drops[reason as usize] += counts;
     }
 
-    /// Transmission of a packet begins after it waited for `sojourn`; `wire_bytes` is what the link serialises, with framing.
+    /// Transmission of a packet begins after it waited for `sojourn`; `wire_bytes` is what the link serialises, with
+    /// framing.
     // Inlined in its callers, of which the one for links without traffic classes is on the path of every packet.
     #[allow(clippy::inline_always, reason = "see above")]
     #[inline(always)]

@@ -35,7 +35,8 @@ pub struct RunResult {
     /// Links with impairments, in scenario order; missing if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<PathResult>,
-    /// Network cards of hosts that make packets wait for an interrupt, in the order of the hosts; missing if there are none.
+    /// Network cards of hosts that make packets wait for an interrupt, in the order of the hosts; missing if there are
+    /// none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cards: Vec<CardResult>,
     /// Flow groups, in scenario order.
@@ -55,7 +56,8 @@ pub struct RunResult {
 /// Something that a reader of the numbers has to know, in plain words.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Notice {
-    /// Stable name of the kind: `starved`, `idle-despite-windows`, `retransmissions-without-drops`, or that of a note of the scenario.
+    /// Stable name of the kind: `starved`, `idle-despite-windows`, `retransmissions-without-drops`, or that of a note
+    /// of the scenario.
     pub kind: String,
     /// One sentence without a full stop.
     pub text: String,
@@ -163,7 +165,7 @@ pub struct SizeBin {
     pub unfinished: u64,
     /// Completion times in seconds.
     pub fct_s: Distribution,
-    /// Those divided by the time each transfer would take alone.
+    /// Completion times divided by the time each transfer would take alone.
     pub slowdown: Distribution,
 }
 

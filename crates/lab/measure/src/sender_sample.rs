@@ -44,8 +44,8 @@ impl SenderSample {
 /// [`crate::FlowMeter`] sees windows that count bytes in this fraction of a packet.
 const PARTS_OF_PACKET: u32 = 16;
 
-/// The congestion window `cwnd` as a [`crate::FlowMeter`] takes it: in packets, or in sixteenths of a packet if it counts
-/// bytes.
+/// The congestion window `cwnd` as a [`crate::FlowMeter`] takes it: in packets, or in sixteenths of a packet if it
+/// counts bytes.
 #[inline]
 pub fn metered_window(cwnd: u32, quantum: u32) -> u32 {
     if quantum == 1 { cwnd } else { in_parts(cwnd, quantum) }

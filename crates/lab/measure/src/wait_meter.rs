@@ -1,4 +1,5 @@
-//! Measures how long somebody waits for something, over and over: a client for responses, a barrier for its slowest flow.
+//! Measures how long somebody waits for something, over and over: a client for responses, a barrier for its slowest
+//! flow.
 
 use crate::Distribution;
 use crate::fields::described;
@@ -13,7 +14,7 @@ described! {
 pub struct WaitSummary {
     /// Waits that ended.
     pub count: u64,
-    /// Those that did not end within the run; percentiles lack them.
+    /// Waits that did not end within the run; percentiles lack them.
     pub unfinished: u64,
     /// How long they took, in seconds. Quantiles are exact.
     pub time_s: Distribution,

@@ -8,7 +8,8 @@ const MEASURES: Measures = Measures { packet_bytes: 1500, target_s: 0.03 };
 
 fn link(duration: &str, schedule: &str) -> Link {
     let text = format!(
-        "duration = \"{duration}\"\nwarmup = \"0 s\"\nflows = [{{ cc = \"reno\", rtt = \"20 ms\" }}]\n[bottleneck]\nrate = \"100 Mbit/s\"\n\
+        "duration = \"{duration}\"\nwarmup = \"0 s\"\nflows = [{{ cc = \"reno\", rtt = \"20 ms\" \
+         }}]\n[bottleneck]\nrate = \"100 Mbit/s\"\n\
          delay = \"5 ms\"\nbuffer = \"1 BDP\"\nschedule = {{ {schedule} }}\n"
     );
     let experiment = Document::parse(&text, "test.toml").and_then(|document| document.resolve(None)).unwrap();
@@ -56,7 +57,9 @@ fn a_history_is_that_of_the_whole_run_and_its_means_are_those_of_the_window() {
 #[test]
 fn a_long_history_is_a_thousand_means() {
     // 2000 changes in 100 s; a thousandth of the run is 100 ms: 25 ms of 100, 50 ms of 20 and 25 ms of 100 Mbit/s.
-    let changes = r#"repeat = "100 ms", changes = [{ at = "25 ms", rate = "20 Mbit/s" }, { at = "75 ms", rate = "100 Mbit/s" }]"#;
+    let changes = r#"repeat = "100 ms", changes = [
+        { at = "25 ms", rate = "20 Mbit/s" },
+        { at = "75 ms", rate = "100 Mbit/s" }]"#;
     let found = history(100_000, 0, changes, 0);
     assert_eq!(found.rate_changes, 2000);
     assert_eq!((found.rate.len(), found.means_over_s), (1000, Some(0.1)));

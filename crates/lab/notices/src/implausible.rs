@@ -66,7 +66,8 @@ struct Way {
 }
 
 impl Judged<'_> {
-    /// The monitored links on the paths of a flow, if every link with a queue on its paths in both directions is monitored.
+    /// The monitored links on the paths of a flow, if every link with a queue on its paths in both directions is
+    /// monitored.
     fn way(&self, flow: &Flow) -> Option<Way> {
         let position = |path: u32| {
             self.experiment.paths[path as usize]
@@ -78,8 +79,8 @@ impl Judged<'_> {
         Some(Way { acks: position(flow.backward)?, data: position(flow.forward)? })
     }
 
-    /// The flows at each monitored link whose windows tell the rate that they would have there. One pass over the flows: a network
-    /// has as many links as flows.
+    /// The flows at each monitored link whose windows tell the rate that they would have there. One pass over the
+    /// flows: a network has as many links as flows.
     fn passing<'g>(&self, groups: &'g [GroupResult]) -> Vec<Vec<Measured<'g>>>
     where
         Self: 'g,
@@ -102,7 +103,8 @@ impl Judged<'_> {
         (Time::ZERO + self.experiment.warmup, Time::ZERO + self.experiment.duration)
     }
 
-    /// The lowest and the highest rate in bit/s that a monitored link has during the measurement; zero while it is down.
+    /// The lowest and the highest rate in bit/s that a monitored link has during the measurement; zero while it is
+    /// down.
     fn rates_bps(&self, link: usize) -> (f64, f64) {
         let (from, to) = self.window();
         let bps = |rate: Rate| rate.as_bps() as f64;
@@ -162,8 +164,8 @@ impl Judged<'_> {
         (allowed > CLEARLY * highest_bps).then(|| Notice {
             kind: IDLE.to_owned(),
             text: format!(
-                "link `{}` is busy for {:.0} % of the time, although the windows of its flows allow {:.1} times its rate: \
-                 packets were held up where nothing measures them, and the numbers are hardly right",
+                "link `{}` is busy for {:.0} % of the time, although the windows of its flows allow {:.1} times its \
+                 rate: packets were held up where nothing measures them, and the numbers are hardly right",
                 bottleneck.name,
                 100.0 * utilisation,
                 allowed / highest_bps
@@ -197,8 +199,8 @@ impl Judged<'_> {
         (again - dropped as f64 > FEW.max(windows)).then(|| Notice {
             kind: UNEXPLAINED.to_owned(),
             text: format!(
-                "{again:.0} packets were sent again of which queues dropped {dropped}, without a timeout: the others were lost or \
-                 held up where nothing measures them"
+                "{again:.0} packets were sent again of which queues dropped {dropped}, without a timeout: the others \
+                 were lost or held up where nothing measures them"
             ),
             groups: Vec::new(),
             links: Vec::new(),

@@ -76,8 +76,8 @@ fn window(experiment: &Experiment) -> (Time, Time) {
     (Time::ZERO + experiment.warmup, Time::ZERO + experiment.duration)
 }
 
-/// Times into which the measurement is divided at most: links that change more often count with their means over so many
-/// equal parts of it.
+/// Times into which the measurement is divided at most: links that change more often count with their means over so
+/// many equal parts of it.
 const MOST_PARTS: usize = 1000;
 
 /// The ends of the parts of the measurement in which no link changes its rate, the start of the measurement first.
@@ -109,7 +109,7 @@ fn fair_shares(experiment: &Experiment, groups: &[GroupResult]) -> BTreeMap<usiz
     sums
 }
 
-/// The same with links of these rates in bit/s.
+/// Fair shares of the groups over links of these rates in bit/s.
 fn fair_shares_of(
     experiment: &Experiment,
     groups: &[GroupResult],
@@ -314,8 +314,8 @@ impl<'a> Backlogged<'a> {
         }
         if lost >= 0.9 && 10 * link.dropped_by.forced >= 9 * link.dropped {
             let text = format!(
-                "locked out: the average queue stays above the maximum of RED, which drops {:.0} % of the packets without ECT, while \
-                 those with ECT are only marked and keep the queue there",
+                "locked out: the average queue stays above the maximum of RED, which drops {:.0} % of the packets \
+                 without ECT, while those with ECT are only marked and keep the queue there",
                 100.0 * lost
             );
             return Some((LOCKED_OUT, text));
@@ -326,8 +326,8 @@ impl<'a> Backlogged<'a> {
         let left_bps = bits * packets_a_second(lost, rtt_s);
         (left_bps <= 3.0 * PART * fair_bps).then(|| {
             let text = format!(
-                "the queue drops {:.2} % of the packets without ECT where it marks {:.1} % of those with ECT; such a loss leaves a flow \
-                 about {}",
+                "the queue drops {:.2} % of the packets without ECT where it marks {:.1} % of those with ECT; such a \
+                 loss leaves a flow about {}",
                 100.0 * lost,
                 100.0 * others.mark_fraction.unwrap_or(0.0),
                 rate(left_bps),

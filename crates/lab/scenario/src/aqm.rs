@@ -1,4 +1,5 @@
-//! `[bottleneck.aqm]` and the `aqm` of other links: the keys of each law and what they are in base units, one file a law.
+//! `[bottleneck.aqm]` and the `aqm` of other links: the keys of each law and what they are in base units, one file a
+//! law.
 //!
 //! Fractions of the BDP become bytes. Limits and step thresholds are whole bytes, rounded down, which changes nothing:
 //! a backlog, itself a whole number, exceeds 20937.5 B exactly when it exceeds 20937 B. RED thresholds stay fractional,
@@ -31,7 +32,7 @@ use place::Place;
 use shoal_aqm::{Extent, QueueConfig, for_each_law};
 use shoal_units::Rate;
 
-use crate::field::{Field, tagged};
+use crate::field::{Field, Kinds};
 use crate::quantity::{Amount, Dimension, Ratio};
 use crate::remarks::Table;
 
@@ -45,10 +46,10 @@ trait Resolve {
 
 macro_rules! kinds {
     ($($(#[doc = $doc:literal])+ $kind:literal => $law:ident($config:ident) in $module:ident,)+) => {
-        tagged! {
-            /// Marking and dropping law of a queue.
-            Aqm { $($(#[doc = $doc])+ $kind => $law($module::$law),)+ }
-        }
+        /// Marking and dropping law of a queue.
+        #[derive(Clone, PartialEq, Debug, Kinds)]
+        #[allow(clippy::large_enum_variant, reason = "a scenario has few of them, and none is moved about")]
+        pub enum Aqm { $($(#[doc = $doc])+ #[kind($kind)] $law($module::$law),)+ }
 
         impl Resolve for Aqm {
             type Config = QueueConfig;

@@ -6,8 +6,8 @@ use crate::field::{Field, suggest};
 use crate::report::Report;
 use crate::tree::{Node, Value};
 
-/// A DiffServ code point ([RFC 2474, section 3](https://www.rfc-editor.org/rfc/rfc2474#section-3)): the upper six bits of what was the
-/// type of service.
+/// A DiffServ code point ([RFC 2474, section 3](https://www.rfc-editor.org/rfc/rfc2474#section-3)): the upper six bits
+/// of what was the type of service.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Dscp(u8);
 

@@ -168,8 +168,8 @@ impl Experiment {
 pub struct Node {
     /// Name in reports.
     pub name: String,
-    /// Whether the node is a switch, even if paths begin or end there; otherwise the link with which a path begins is the
-    /// card of its host.
+    /// Whether the node is a switch, even if paths begin or end there; otherwise the link with which a path begins is
+    /// the card of its host.
     pub is_switch: bool,
 }
 
@@ -190,8 +190,8 @@ impl Link {
             _ => None,
         }
     }
-    /// The longest propagation delay that the link ever has, with what its impairments may add: the tables of jitter end at four
-    /// times its width.
+    /// The longest propagation delay that the link ever has, with what its impairments may add: the tables of jitter
+    /// end at four times its width.
     pub fn longest_delay(&self) -> Span {
         let delay = self.schedule.delay.iter().map(|change| change.delay).fold(self.delay, Span::max);
         self.impairments.as_ref().map_or(delay, |impairments| {
@@ -199,8 +199,8 @@ impl Link {
             delay + Span::from_nanos(4 * u64::from(impairments.jitter.ns)) + slot
         })
     }
-    /// Seed of the generator behind the link's impairments, and the stream from which all else that is random about them is
-    /// drawn, in an experiment with this seed.
+    /// Seed of the generator behind the link's impairments, and the stream from which all else that is random about
+    /// them is drawn, in an experiment with this seed.
     pub fn impairment_seed(&self, experiment_seed: u64) -> (u64, Stream) {
         let mut stream = Stream::new(experiment_seed, &format!("impairments/{}", self.name));
         (stream.uniform_u64(), stream)
@@ -512,8 +512,8 @@ impl TracedTable {
             return format!("{what} of all {all} flows.");
         }
         format!(
-            "{what} of {} of {all} flows only, number {}. What happened to the others is not in this table; {key} says how \
-             many are traced.",
+            "{what} of {} of {all} flows only, number {}. What happened to the others is not in this table; {key} \
+             says how many are traced.",
             numbers.len(),
             ranges(numbers)
         )

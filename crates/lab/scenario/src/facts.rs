@@ -45,8 +45,8 @@ pub struct LinkFacts {
 pub struct Threshold {
     /// Name of the level in the literature, such as `K`.
     pub label: String,
-    /// Level in bytes; a threshold in packets counts packets of the largest size, and one in time is taken at the rate of the link at
-    /// the start.
+    /// Level in bytes; a threshold in packets counts packets of the largest size, and one in time is taken at the rate
+    /// of the link at the start.
     pub bytes: f64,
     /// The level in seconds if it is a time.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,15 +1,27 @@
-//! The trait by which keys are declared once and then read, written and described.
+//! Keys are declared once, as fields of structs, and then read, written and described.
+//!
+//! The declarations are a derive macro (`shoal-derive`): the struct is then an ordinary one, which rustfmt and editors
+//! read, and an error points at the field that has it. A builder would name each key three times, in the struct, in its
+//! description and where it is read; the macro writes exactly that builder ([`Key`]), and everything else is functions
+//! over it.
 
 mod basic;
-mod macros;
+mod choices;
+mod key;
+pub(crate) mod kinds;
+mod section;
 
-pub(crate) use macros::{choices, section, tagged};
+pub(crate) use choices::choices;
+pub use key::KeyDoc;
+pub(crate) use key::{Key, plain};
+pub(crate) use kinds::{Kind, Kinds};
+use section::object_schema;
+pub(crate) use section::{Reader, Section};
 
 use std::collections::BTreeSet;
 
-use serde_json::{Map, Value as Json, json};
+use serde_json::Value as Json;
 
-use crate::diagnostic::Mark;
 use crate::quantity::Amount;
 use crate::report::Report;
 use crate::tree::{Entry, Node, Value};
@@ -55,74 +67,21 @@ pub(crate) trait Field: Sized {
     }
 }
 
-/// Description of a key for the reference and for `shoal describe`.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct KeyDoc {
-    /// Name of the key, with the table in which it is: `reno.min`.
-    pub name: String,
-    /// Unit of the value, or the values that it can have.
-    pub unit: String,
-    /// Default as written in a scenario file, or in words; empty if the key is required or has no default.
-    pub default: String,
-    /// What the key does, in full sentences.
-    pub doc: &'static str,
-    /// Source of the key: section of an RFC, place in a paper, or kernel file; empty if it is this project's
-    /// own.
-    pub source: &'static str,
+/// What a field of any type can say of its value.
+pub(crate) trait AnyField {
+    /// As [`Field::write`].
+    fn write_any(&self) -> Option<Json>;
+    /// As [`Field::any_amount`].
+    fn has_amount(&self, wanted: fn(Amount) -> bool) -> bool;
 }
 
-impl KeyDoc {
-    /// The same key as one of the table `name`.
-    pub(crate) fn within(self, name: &str) -> Self {
-        Self { name: format!("{name}.{}", self.name), ..self }
+impl<T: Field> AnyField for T {
+    fn write_any(&self) -> Option<Json> {
+        self.write()
     }
-}
-
-/// Condition under which a default applies, in words; empty if it always applies. `on`: a key and perhaps its
-/// value.
-pub(crate) fn condition(on: &[&str], not: &[&str]) -> String {
-    let with = match on {
-        [key, value] => format!(" with {key} = \"{value}\""),
-        [key] => format!(" with {key}"),
-        _ => String::new(),
-    };
-    let without = not.first().map_or(String::new(), |key| format!(" without {key}"));
-    format!("{with}{without}")
-}
-
-/// What the absence of a key without a default means, in words; empty if the key is required.
-pub(crate) fn absent<T: Field>() -> String {
-    if T::missing().is_some() { "not set".to_owned() } else { String::new() }
-}
-
-/// A value in readable form: strings without quotes, tables as in a scenario file.
-pub(crate) fn plain(value: &Json) -> String {
-    match value {
-        Json::String(text) => text.clone(),
-        Json::Object(table) => {
-            let keys: Vec<_> = table.iter().map(|(key, value)| format!("{key} = {value}")).collect();
-            format!("{{ {} }}", keys.join(", "))
-        }
-        other => other.to_string(),
+    fn has_amount(&self, wanted: fn(Amount) -> bool) -> bool {
+        self.any_amount(wanted)
     }
-}
-
-/// A table with fixed keys.
-pub(crate) trait Section: Sized {
-    /// Reads the entries of the table at `mark`, except those named in `skip`.
-    fn read_table(entries: &[Entry], skip: &[&str], mark: &Mark, report: &mut Report) -> Option<Self>;
-    /// Adds the keys of the section to `map`.
-    fn write_table(&self, map: &mut Map<String, Json>);
-    /// JSON Schema of the section's keys.
-    fn properties() -> Map<String, Json>;
-    /// Names of the required keys.
-    fn required() -> Vec<&'static str>;
-    /// Names of all keys.
-    fn keys() -> &'static [&'static str];
-    /// Description of each key; keys of inner tables carry the name of their table.
-    fn key_docs() -> Vec<KeyDoc>;
-    /// Whether the section holds an amount of queue for which `wanted` is true.
-    fn any_amount(&self, wanted: fn(Amount) -> bool) -> bool;
 }
 
 /// The entries of a node that must be a table.
@@ -134,42 +93,6 @@ pub(crate) fn entries<'n>(node: &'n Node, hint: &str, report: &mut Report) -> Op
             None
         }
     }
-}
-
-/// Reads one key of a section.
-pub(crate) fn read_key<T: Field>(
-    entries: &[Entry],
-    key: &'static str,
-    known: &[&str],
-    default: Option<Json>,
-    mark: &Mark,
-    report: &mut Report,
-) -> Option<T> {
-    if let Some(entry) = entries.iter().find(|e| e.key == key) {
-        if T::IS_LIST_OF_TABLES && matches!(entry.node.value, Value::Table(_)) {
-            let hint = format!("write two brackets, as in [[{key}]], once for each of the list");
-            report.error(&entry.key_mark, format!("`{key}` is a list of tables, found one table"), hint);
-            return None;
-        }
-        return T::read(&entry.node, report);
-    }
-    if let Some(default) = default {
-        // Defaults are right, so no message needs their text.
-        let mut scratch = Report::default();
-        scratch.add_source(key, "");
-        let node = crate::tree::placeless(&default);
-        let value = T::read(&node, &mut scratch);
-        assert!(value.is_some(), "default of `{key}`: {scratch:?}");
-        return value;
-    }
-    let value = T::missing();
-    // A misspelt key is reported as such, and not as missing as well.
-    let misspelt =
-        entries.iter().any(|e| !known.contains(&e.key.as_str()) && nearest(&e.key, known) == Some(key));
-    if value.is_none() && !misspelt {
-        report.error(mark, format!("missing key `{key}`"), addition(key, &T::schema()));
-    }
-    value
 }
 
 /// Reads one of the named values; `what` they are.
@@ -207,11 +130,12 @@ pub(crate) fn refuse_unknown(entries: &[Entry], known: &[&str], report: &mut Rep
 pub(crate) fn refuse_foreign(
     entries: &[Entry],
     kind: &str,
-    keys_by_kind: &[(&str, &[&str])],
+    keys_by_kind: &[(&'static str, &'static [Key])],
     report: &mut Report,
 ) -> Vec<Entry> {
     let kinds_with = |key: &str| -> Vec<&str> {
-        keys_by_kind.iter().filter(|(_, keys)| keys.contains(&key)).map(|(kind, _)| *kind).collect()
+        let has = |keys: &[Key]| keys.iter().any(|of_kind| of_kind.name == key);
+        keys_by_kind.iter().filter(|(_, keys)| has(keys)).map(|(kind, _)| *kind).collect()
     };
     let mut own = Vec::new();
     for entry in entries {
@@ -255,25 +179,5 @@ pub(crate) fn suggest(name: &str, known: &[&str]) -> String {
     match nearest(name, known) {
         Some(near) => format!("did you mean \"{near}\"? known: {list}"),
         None => format!("known: {list}"),
-    }
-}
-
-/// JSON Schema of a section as a closed object.
-pub(crate) fn object_schema<S: Section>() -> Json {
-    json!({
-        "type": "object",
-        "additionalProperties": false,
-        "required": S::required(),
-        "properties": S::properties(),
-    })
-}
-
-fn addition(key: &str, schema: &Json) -> String {
-    match (schema["examples"][0].as_str(), schema["type"].as_str()) {
-        (Some(example), _) => format!("add {key} = \"{example}\""),
-        (None, Some("array")) => format!("add {key} = [...] or a section [[{key}]]"),
-        (None, Some("object")) => format!("add a section [{key}]"),
-        (None, Some("string")) => format!("add {key} = \"...\""),
-        _ => format!("add {key}"),
     }
 }

@@ -11,8 +11,8 @@ pub struct HostConfig {
     pub preset: HostPreset,
     /// Segmentation offload of the sending side; `None` if TCP hands over packet by packet.
     pub offload: Option<Offload>,
-    /// Rate of the network card; `None` if it sends at once what it gets. A topology whose hosts have links of their own has
-    /// that of the link instead.
+    /// Rate of the network card; `None` if it sends at once what it gets. A topology whose hosts have links of their
+    /// own has that of the link instead.
     pub nic_rate: Option<Rate>,
     /// The receiving side.
     pub receive: Receive,
@@ -45,21 +45,24 @@ pub enum HostPreset {
 }
 
 const ONE_QUEUE: Difference = Difference::new(
-    "The card has one queue, first in first out, without a limit: byte queue limits (BQL) and the ring decide where in the host a packet \
-     waits, not when it leaves. A card with several queues may alternate between connections packet by packet.",
+    "The card has one queue, first in first out, without a limit: byte queue limits (BQL) and the ring decide where \
+     in the host a packet waits, not when it leaves. A card with several queues may alternate between connections \
+     packet by packet.",
     "a_card_sends_whole_segments_one_after_the_other",
 );
 const FIXED_MODERATION: Difference = Difference::new(
-    "Interrupt moderation is constant: a fixed time after the first packet, or a number of packets. Drivers adapt it (DIM; i40e and \
-     ixgbe between 10 and 126 us).",
+    "Interrupt moderation is constant: a fixed time after the first packet, or a number of packets. Drivers adapt it \
+     (DIM; i40e and ixgbe between 10 and 126 us).",
     "packets_wait_for_the_interrupt_and_for_no_longer",
 );
 const FREE_SENDER: Difference = Difference::new(
-    "Sending costs no processor time, and the card reports at once what it has sent, where drivers collect completions.",
+    "Sending costs no processor time, and the card reports at once what it has sent, where drivers collect \
+     completions.",
     "two_segments_may_wait_and_more_at_a_high_rate",
 );
 const FREE_RETRANSMISSIONS: Difference = Difference::new(
-    "Retransmissions do not wait for the small queue, and count in it only with fq; the kernel stops them at twice the limit.",
+    "Retransmissions do not wait for the small queue, and count in it only with fq; the kernel stops them at twice \
+     the limit.",
     "retransmissions_do_not_wait_for_the_card",
 );
 const SHARED_CORE: Difference = Difference::new(
@@ -67,34 +70,36 @@ const SHARED_CORE: Difference = Difference::new(
     "a_busy_core_takes_what_has_come_meanwhile",
 );
 const GRO_BUCKETS: Difference = Difference::new(
-    "GRO finds the bucket of a flow by its number instead of a hash of its addresses; the ticks of the timestamps, of which a change \
-     ends a run, begin with the run; a poll ends all segments, as with HZ below 1000.",
+    "GRO finds the bucket of a flow by its number instead of a hash of its addresses; the ticks of the timestamps, of \
+     which a change ends a run, begin with the run; a poll ends all segments, as with HZ below 1000.",
     "flows_that_interleave_are_merged_within_a_poll",
 );
 
 const FULL_WINDOW: Difference = Difference::new(
-    "Segments that come with one interrupt are acknowledged when they are read, all by one ACK unless marks change: the receive window of Linux \
-     receivers is as large as the buffer allows, so that unread data would shrink it. The kernel acknowledges each segment while its window still \
-     grows, here until the first read.",
+    "Segments that come with one interrupt are acknowledged when they are read, all by one ACK unless marks change: \
+     the receive window of Linux receivers is as large as the buffer allows, so that unread data would shrink it. The \
+     kernel acknowledges each segment while its window still grows, here until the first read.",
     "what_comes_together_is_acknowledged_when_it_is_read",
 );
 
 const FQ: Difference = Difference::new(
-    "With pacing = \"fq\" (net/sched/sch_fq.c): times of departure, deficit round robin and the path past it are the kernel's. The timer \
-     is punctual, on both planes: a host's own may be 10 us late (timer_slack), less if something else wakes it. No segment is dropped (limit, \
-     flow_limit), marked (ce_threshold) or too far ahead (horizon), there is one band, and a connection is found without a hash and never \
-     forgotten. The 40 ms after which it has a whole turn again are exact, not jiffies.",
+    "With pacing = \"fq\" (net/sched/sch_fq.c): times of departure, deficit round robin and the path past it are the \
+     kernel's. The timer is punctual, on both planes: a host's own may be 10 us late (timer_slack), less if something \
+     else wakes it. No segment is dropped (limit, flow_limit), marked (ce_threshold) or too far ahead (horizon), \
+     there is one band, and a connection is found without a hash and never forgotten. The 40 ms after which it has a \
+     whole turn again are exact, not jiffies.",
     "a_long_segment_is_paid_for_in_turns",
 );
 const FINE_PACE: Difference = Difference::new(
-    "The pacing rate follows an RTT in picoseconds; the kernel's counts microseconds, so that gaps differ by some 100 ns at RTTs of 200 us.",
+    "The pacing rate follows an RTT in picoseconds; the kernel's counts microseconds, so that gaps differ by some 100 \
+     ns at RTTs of 200 us.",
     "test_hosts_with_fq_use_a_queue_as_on_linux",
 );
 
 /// The rules that all presets with a card share.
 const CARD: &[Difference] =
     &[ONE_QUEUE, FIXED_MODERATION, FREE_SENDER, FREE_RETRANSMISSIONS, SHARED_CORE, GRO_BUCKETS, FULL_WINDOW];
-/// Those of current Linux, whose queue discipline `fq` is modelled.
+/// The rules of the preset of current Linux with a card, whose queue discipline `fq` is modelled.
 const LINUX_6_CARD: &[Difference] = &[
     ONE_QUEUE,
     FIXED_MODERATION,
@@ -119,19 +124,21 @@ pub const HOST_DOCS: &[ModelDoc] = &[
     ModelDoc {
         name: "linux-6-gso",
         kind: ModelKind::Host,
-        summary: "Segmentation offload as the stack does it, and nothing else: TCP hands over several segments as one, up to 64 KiB, and \
-                  holds data back to fill them; the card is infinitely fast and every packet is received on its own.",
-        follows: "net/ipv4/tcp_output.c (tcp_write_xmit, tcp_tso_autosize, tcp_tso_should_defer, tcp_cwnd_test), net/core/sock.c \
-                  (sk_setup_caps), net/core/dev.c (validate_xmit_skb); all devices at their defaults",
+        summary: "Segmentation offload as the stack does it, and nothing else: TCP hands over several segments as \
+                  one, up to 64 KiB, and holds data back to fill them; the card is infinitely fast and every packet \
+                  is received on its own.",
+        follows: "net/ipv4/tcp_output.c (tcp_write_xmit, tcp_tso_autosize, tcp_tso_should_defer, tcp_cwnd_test), \
+                  net/core/sock.c (sk_setup_caps), net/core/dev.c (validate_xmit_skb); all devices at their defaults",
         differences: &[
             Difference::new(
-                "The wire of a host has no rate in a dumbbell: the packets of a segment arrive at the bottleneck at one instant, where \
-                 a card would send them at its rate. nic_rate gives it one, as do topologies whose hosts have links of their own.",
+                "The wire of a host has no rate in a dumbbell: the packets of a segment arrive at the bottleneck at \
+                 one instant, where a card would send them at its rate. nic_rate gives it one, as do topologies whose \
+                 hosts have links of their own.",
                 "test_packets_of_a_segment_follow_each_other_at_the_rate_of_the_access_line",
             ),
             Difference::new(
-                "Receivers take every packet on its own: nothing is merged (GRO), and no interrupt waits for more packets \
-                 (coalescing). Real receivers of fast links acknowledge less often.",
+                "Receivers take every packet on its own: nothing is merged (GRO), and no interrupt waits for more \
+                 packets (coalescing). Real receivers of fast links acknowledge less often.",
                 "test_receivers_merge_nothing",
             ),
             FQ,
@@ -141,38 +148,43 @@ pub const HOST_DOCS: &[ModelDoc] = &[
     ModelDoc {
         name: "linux-6-10g",
         kind: ModelKind::Host,
-        summary: "Current Linux with a card of 10 Gbit/s: segmentation offload, GRO, an interrupt 50 us after the first packet.",
+        summary: "Current Linux with a card of 10 Gbit/s: segmentation offload, GRO, an interrupt 50 us after the \
+                  first packet.",
         follows: "the kernel's defaults; drivers ixgbe and i40e (ITR_20K at the start)",
         differences: LINUX_6_CARD,
     },
     ModelDoc {
         name: "linux-6-25g",
         kind: ModelKind::Host,
-        summary: "Current Linux with a card of 25 Gbit/s: segmentation offload, GRO, an interrupt after 8 us or 128 packets.",
+        summary: "Current Linux with a card of 25 Gbit/s: segmentation offload, GRO, an interrupt after 8 us or 128 \
+                  packets.",
         follows: "the kernel's defaults; drivers mlx5 and ice (the first step of DIM)",
         differences: LINUX_6_CARD,
     },
     ModelDoc {
         name: "linux-6-100g",
         kind: ModelKind::Host,
-        summary: "Current Linux with a card of 100 Gbit/s: segmentation offload, GRO, an interrupt after 8 us or 128 packets.",
+        summary: "Current Linux with a card of 100 Gbit/s: segmentation offload, GRO, an interrupt after 8 us or 128 \
+                  packets.",
         follows: "the kernel's defaults; driver mlx5 (the first step of DIM), without BIG TCP",
         differences: LINUX_6_CARD,
     },
     ModelDoc {
         name: "linux-3.2-1g",
         kind: ModelKind::Host,
-        summary: "Linux 3.2 with a card of 1 Gbit/s that segments: bursts as large as a third of the window, GRO, 20,000 interrupts a second.",
-        follows: "net/ipv4/tcp_output.c and drivers e1000e and igb of Linux 3.2; write stack = \"linux-3.2\". Virtual interfaces (veth) of \
-                  that time had no segmentation offload: host = \"ideal\"",
+        summary: "Linux 3.2 with a card of 1 Gbit/s that segments: bursts as large as a third of the window, GRO, \
+                  20,000 interrupts a second.",
+        follows: "net/ipv4/tcp_output.c and drivers e1000e and igb of Linux 3.2; write stack = \"linux-3.2\". Virtual \
+                  interfaces (veth) of that time had no segmentation offload: host = \"ideal\"",
         differences: CARD,
     },
     ModelDoc {
         name: "freebsd-14-10g",
         kind: ModelKind::Host,
-        summary: "FreeBSD 14 with a card of 10 Gbit/s: TSO, which never holds data back, and LRO, whose segments show the codepoint of their \
-                  first packet.",
-        follows: "sys/netinet/tcp_output.c, sys/netinet/tcp_lro.c; write stack = \"freebsd-14\". The interrupt delay is that of linux-6-10g",
+        summary: "FreeBSD 14 with a card of 10 Gbit/s: TSO, which never holds data back, and LRO, whose segments show \
+                  the codepoint of their first packet.",
+        follows: "sys/netinet/tcp_output.c, sys/netinet/tcp_lro.c; write stack = \"freebsd-14\". The interrupt delay \
+                  is that of linux-6-10g",
         differences: CARD,
     },
 ];

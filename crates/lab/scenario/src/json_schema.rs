@@ -5,15 +5,16 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value as Json, json};
 use shoal_tcp::Profile;
 
-use crate::field::object_schema;
+use crate::field::Field;
 use crate::schema::{self, Scenario};
 
-/// Tables with a shorter description than this many bytes are written where they stand, even if they occur more than once.
+/// Tables with a shorter description than this many bytes are written where they stand, even if they occur more than
+/// once.
 const WORTH_A_NAME_BYTES: usize = 300;
 
 /// The schema (draft 2020-12): description, form and default of every key, each where it stands.
 pub fn json_schema() -> Json {
-    let mut schema = object_schema::<Scenario>();
+    let mut schema = Scenario::schema();
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
     schema["title"] = "shoal scenario".into();
     schema["description"] = "An experiment: flows through queues. Quantities are strings with units.".into();
@@ -27,7 +28,8 @@ pub fn json_schema() -> Json {
 /// is described once below `$defs`.
 ///
 /// A reference stands alone in its node, since what stands beside a `$ref` is ignored up to draft 7 of JSON Schema,
-/// which editors still follow ([draft 7, section 8.3](https://json-schema.org/draft-07/draft-handrews-json-schema-01#rfc.section.8.3)).
+/// which editors still follow ([draft 7, section
+/// 8.3](https://json-schema.org/draft-07/draft-handrews-json-schema-01#rfc.section.8.3)).
 pub fn shared_json_schema() -> Json {
     let mut schema = json_schema();
     let mut names = Names::default();

@@ -10,7 +10,7 @@ const MAX_RATE: Rate = Rate::from_bps(8_000_000_000_000);
 
 impl Remarks<'_> {
     /// The rate of a transmitter, or `None` for `unlimited`; `Err` if the rate was refused.
-    pub fn checked_rate(&self, rate: DataRate, path: &str) -> Result<Option<Rate>, ()> {
+    pub(crate) fn checked_rate(&self, rate: DataRate, path: &str) -> Result<Option<Rate>, ()> {
         match rate.rate() {
             Some(rate) if rate.as_bps() == 0 => {
                 self.error(path, "the rate is 0: no packet would ever leave", "as in \"10 Mbit/s\"");
@@ -26,7 +26,7 @@ impl Remarks<'_> {
     }
 
     /// A rate that is needed.
-    pub fn finite_rate(&self, rate: DataRate, path: &str) -> Option<Rate> {
+    pub(crate) fn finite_rate(&self, rate: DataRate, path: &str) -> Option<Rate> {
         let rate = self.checked_rate(rate, path).ok()?;
         if rate.is_none() {
             self.error(path, "the rate must be limited here", "as in \"10 Mbit/s\"");

@@ -15,8 +15,8 @@ pub struct Piece<V> {
 }
 
 impl Link {
-    /// The rates of the link between two times, in order; zero while it is down. Empty for a pure delay. Of opportunities to
-    /// send they are means over equal intervals.
+    /// The rates of the link between two times, in order; zero while it is down. Empty for a pure delay. Of
+    /// opportunities to send they are means over equal intervals.
     pub fn rates(&self, from: Time, to: Time) -> impl Iterator<Item = Piece<Rate>> {
         let changes = self.schedule.rate.iter().map(|change| (change.at, change.rate));
         let start =

@@ -14,17 +14,17 @@ pub(crate) struct Remarks<'a> {
 
 impl Remarks<'_> {
     /// The key at `path` is wrong.
-    pub fn error(&self, path: &str, message: impl Into<String>, hint: impl Into<String>) {
+    pub(crate) fn error(&self, path: &str, message: impl Into<String>, hint: impl Into<String>) {
         self.report.borrow_mut().error(&self.tree.mark_of(path), message, hint);
     }
 
     /// The key at `path` is doubtful.
-    pub fn warning(&self, path: &str, message: impl Into<String>, hint: impl Into<String>) {
+    pub(crate) fn warning(&self, path: &str, message: impl Into<String>, hint: impl Into<String>) {
         self.report.borrow_mut().warning(&self.tree.mark_of(path), message, hint);
     }
 
     /// Whether the key at `path` is in the file, rather than filled in.
-    pub fn is_written(&self, path: &str) -> bool {
+    pub(crate) fn is_written(&self, path: &str) -> bool {
         self.tree.find(path).is_some()
     }
 }
@@ -37,27 +37,27 @@ pub(crate) struct Table<'a> {
 
 impl Table<'_> {
     /// The table `name` inside this one.
-    pub fn table(&self, name: &str) -> Self {
+    pub(crate) fn table(&self, name: &str) -> Self {
         Self { path: self.at(name), ..*self }
     }
 
     /// Path of a key.
-    pub fn at(&self, key: &str) -> String {
+    pub(crate) fn at(&self, key: &str) -> String {
         format!("{}.{key}", self.path)
     }
 
     /// The table as a whole is wrong.
-    pub fn refuse(&self, message: impl Into<String>, hint: impl Into<String>) {
+    pub(crate) fn refuse(&self, message: impl Into<String>, hint: impl Into<String>) {
         self.remarks.error(&self.path, message, hint);
     }
 
     /// The key is wrong.
-    pub fn error(&self, key: &str, message: impl Into<String>, hint: impl Into<String>) {
+    pub(crate) fn error(&self, key: &str, message: impl Into<String>, hint: impl Into<String>) {
         self.remarks.error(&self.at(key), message, hint);
     }
 
     /// The key is doubtful.
-    pub fn warning(&self, key: &str, message: impl Into<String>, hint: impl Into<String>) {
+    pub(crate) fn warning(&self, key: &str, message: impl Into<String>, hint: impl Into<String>) {
         self.remarks.warning(&self.at(key), message, hint);
     }
 }

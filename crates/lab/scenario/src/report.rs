@@ -20,43 +20,43 @@ const MOST_OF_A_KIND: usize = 100;
 
 impl Report {
     /// Adds a source and returns its index.
-    pub fn add_source(&mut self, name: &str, text: &str) -> usize {
+    pub(crate) fn add_source(&mut self, name: &str, text: &str) -> usize {
         self.sources.push(Source { name: name.to_owned(), text: text.into() });
         self.sources.len() - 1
     }
 
     /// Reports a mistake, for which the scenario is refused.
-    pub fn error(&mut self, mark: &Mark, message: impl Into<String>, hint: impl Into<String>) {
+    pub(crate) fn error(&mut self, mark: &Mark, message: impl Into<String>, hint: impl Into<String>) {
         self.add(mark, Severity::Error, message.into(), hint.into());
     }
 
     /// Reports something doubtful.
-    pub fn warning(&mut self, mark: &Mark, message: impl Into<String>, hint: impl Into<String>) {
+    pub(crate) fn warning(&mut self, mark: &Mark, message: impl Into<String>, hint: impl Into<String>) {
         self.add(mark, Severity::Warning, message.into(), hint.into());
     }
 
     /// Reports an effect that the scenario's author may not expect.
-    pub fn note(&mut self, mark: &Mark, message: impl Into<String>, hint: impl Into<String>) {
+    pub(crate) fn note(&mut self, mark: &Mark, message: impl Into<String>, hint: impl Into<String>) {
         self.add(mark, Severity::Note, message.into(), hint.into());
     }
 
     /// Whether the scenario is refused.
-    pub fn has_errors(&self) -> bool {
+    pub(crate) fn has_errors(&self) -> bool {
         self.errors > 0
     }
 
     /// An empty report on sources that were read before.
-    pub fn of(sources: Vec<Source>) -> Self {
+    pub(crate) fn of(sources: Vec<Source>) -> Self {
         Self { sources, ..Self::default() }
     }
 
     /// All problems of one severity, in the order of their places.
-    pub fn into_found(mut self, severity: Severity) -> Vec<Diagnostic> {
+    pub(crate) fn into_found(mut self, severity: Severity) -> Vec<Diagnostic> {
         self.take(severity)
     }
 
     /// Takes the problems of one severity out of the report, in the order of their places.
-    pub fn take(&mut self, severity: Severity) -> Vec<Diagnostic> {
+    pub(crate) fn take(&mut self, severity: Severity) -> Vec<Diagnostic> {
         let (mut taken, rest): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.found).into_iter().partition(|found| found.severity == severity);
         self.found = rest;

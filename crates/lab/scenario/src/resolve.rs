@@ -154,7 +154,7 @@ pub(crate) fn plan(scenario: &Scenario, remarks: Remarks<'_>) -> Option<Plan> {
 
 impl Plan {
     /// The complete experiment with all flows.
-    pub fn experiment(&self, seed: Seed) -> Experiment {
+    pub(crate) fn experiment(&self, seed: Seed) -> Experiment {
         let mut experiment = Experiment { seed: seed.get(), ..self.experiment.clone() };
         let router = Router::new(experiment.nodes.len(), &experiment.links, &self.weights);
         flows::expand(&self.groups, Paths::new(router, self.ecmp), &mut experiment);
@@ -163,7 +163,7 @@ impl Plan {
     }
 
     /// Sets the bin of the time series, which can only be chosen when the flows are known.
-    pub fn set_series_interval(&mut self, bin: Span) {
+    pub(crate) fn set_series_interval(&mut self, bin: Span) {
         self.experiment.trace.series_interval = Some(bin);
     }
 }

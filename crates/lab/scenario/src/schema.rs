@@ -44,35 +44,41 @@ pub use topology::{Dumbbell, Graph, GraphLink, NodeBuffer, ParkingLot, SharedBuf
 pub use trace::{KeptFlows, Series, TimeOrOff, Trace};
 pub use workload::{Arrivals, ConstantRate, OnOff, TransferSize, Transfers, Unresponsive, Workload};
 
-use crate::field::section;
+use crate::field::Section;
 use crate::quantity::Duration;
 
-section! {
-    /// An experiment as a file.
-    Scenario {
-        /// Title in reports.
-        title: String = "Untitled scenario",
-        /// What the experiment shows, in a few sentences.
-        description: Option<String>,
-        /// Length of the run. At most 1,000,000 s.
-        duration: Duration,
-        /// Time at which measurement begins. Default: a tenth of the duration, at most 30 s.
-        warmup: Option<Duration>,
-        /// Seed of all random streams.
-        seed: Seed = 1,
-        /// Hosts, switches and links. Default: a dumbbell around [bottleneck].
-        topology: Topology = { "kind": "dumbbell" },
-        /// The link that all flows of a dumbbell share.
-        bottleneck: Option<Bottleneck>,
-        /// The link in the opposite direction, which all ACKs of a dumbbell share, and the data of flows with direction =
-        /// "reverse".
-        #[otherwise = "ACKs take a path without a queue, or in a dumbbell with switches one like the bottleneck"]
-        reverse: Option<Reverse>,
-        /// Distributions of transfer sizes, by name; web-search and data-mining are built in.
-        distributions: Distributions = {},
-        /// Groups of flows that differ only in their start, their hosts and their rtt.
-        flows: Vec<FlowGroup>,
-        /// What is recorded beyond the summary.
-        trace: Trace = {},
-    }
+/// An experiment as a file.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct Scenario {
+    /// Title in reports.
+    #[key(default = "Untitled scenario")]
+    pub title: String,
+    /// What the experiment shows, in a few sentences.
+    pub description: Option<String>,
+    /// Length of the run. At most 1,000,000 s.
+    pub duration: Duration,
+    /// Time at which measurement begins. Default: a tenth of the duration, at most 30 s.
+    pub warmup: Option<Duration>,
+    /// Seed of all random streams.
+    #[key(default = 1)]
+    pub seed: Seed,
+    /// Hosts, switches and links. Default: a dumbbell around [bottleneck].
+    #[key(default = { "kind": "dumbbell" })]
+    pub topology: Topology,
+    /// The link that all flows of a dumbbell share.
+    pub bottleneck: Option<Bottleneck>,
+    /// The link in the opposite direction, which all ACKs of a dumbbell share, and the data of flows with direction =
+    /// "reverse".
+    #[key(
+        otherwise = "ACKs take a path without a queue, or in a dumbbell with switches one like the bottleneck"
+    )]
+    pub reverse: Option<Reverse>,
+    /// Distributions of transfer sizes, by name; web-search and data-mining are built in.
+    #[key(default = {})]
+    pub distributions: Distributions,
+    /// Groups of flows that differ only in their start, their hosts and their rtt.
+    pub flows: Vec<FlowGroup>,
+    /// What is recorded beyond the summary.
+    #[key(default = {})]
+    pub trace: Trace,
 }

@@ -1,14 +1,14 @@
 //! Distributions of transfer sizes.
 //!
 //! Read as the traffic generators of the literature read their files: the cumulative distribution is linear between two
-//! points and from (0 B, 0) to the first one (`gen_random_cdf` of HKUST-SING/TrafficGenerator, `src/common/cdf.c`; ns-2's
-//! `EmpiricalRandomVariable` with interpolation). Sizes are rounded up to whole bytes, so none is zero.
+//! points and from (0 B, 0) to the first one (`gen_random_cdf` of HKUST-SING/TrafficGenerator, `src/common/cdf.c`;
+//! ns-2's `EmpiricalRandomVariable` with interpolation). Sizes are rounded up to whole bytes, so none is zero.
 
 use shoal_units::Stream;
 
-/// Web search: sizes of background flows in a cluster that answers queries (Alizadeh et al., DCTCP, SIGCOMM 2010, figure 4).
-/// Points: HKUST-SING/TrafficGenerator, `conf/DCTCP_CDF.txt`, which ns-3 load-balancing studies share. pFabric's ns-2 file
-/// `CDF_dctcp.tcl` has the same ones in packets of 1460 B (6 packets for 10 kB, 20,000 for 30 MB).
+/// Web search: sizes of background flows in a cluster that answers queries (Alizadeh et al., DCTCP, SIGCOMM 2010,
+/// figure 4). Points: HKUST-SING/TrafficGenerator, `conf/DCTCP_CDF.txt`, which ns-3 load-balancing studies share.
+/// pFabric's ns-2 file `CDF_dctcp.tcl` has the same ones in packets of 1460 B (6 packets for 10 kB, 20,000 for 30 MB).
 pub const WEB_SEARCH: &[(u64, f64)] = &[
     (10_000, 0.15),
     (20_000, 0.2),

@@ -38,14 +38,14 @@ pub(crate) struct Entry {
 
 impl Entry {
     /// What to underline if the value as a whole is wrong: the key of a table, which may span many lines.
-    pub fn mark(&self) -> &Mark {
+    pub(crate) fn mark(&self) -> &Mark {
         if matches!(self.node.value, Value::Table(_)) { &self.key_mark } else { &self.node.mark }
     }
 }
 
 impl Value {
     /// Type of the value with its article.
-    pub const fn what(&self) -> &'static str {
+    pub(crate) const fn what(&self) -> &'static str {
         match self {
             Self::Table(_) => "a table",
             Self::Array(_) => "an array",
@@ -60,7 +60,7 @@ impl Value {
 
 impl Node {
     /// The entry called `key`, if the value is a table that has it.
-    pub fn get(&self, key: &str) -> Option<&Entry> {
+    pub(crate) fn get(&self, key: &str) -> Option<&Entry> {
         match &self.value {
             Value::Table(entries) => entries.iter().find(|e| e.key == key),
             _ => None,
@@ -68,12 +68,12 @@ impl Node {
     }
 
     /// The value at `path` (such as `flows[0].app.every`), if it was written.
-    pub fn find(&self, path: &str) -> Option<&Self> {
+    pub(crate) fn find(&self, path: &str) -> Option<&Self> {
         self.walk(path).1
     }
 
     /// Place of `path`, or of the nearest enclosing value that was written.
-    pub fn mark_of(&self, path: &str) -> Mark {
+    pub(crate) fn mark_of(&self, path: &str) -> Mark {
         self.walk(path).0
     }
 

@@ -11,7 +11,8 @@ fn resolve(text: &str, seed: u64) -> Experiment {
 
 fn scenario(flows: &str) -> String {
     format!(
-        "duration = \"100 s\"\nbottleneck = {{ rate = \"10 Mbit/s\", buffer = \"100 packets\", overhead = \"38 B\" }}\n{flows}"
+        "duration = \"100 s\"\nbottleneck = {{ rate = \"10 Mbit/s\", buffer = \"100 packets\", overhead = \"38 B\" \
+         }}\n{flows}"
     )
 }
 
@@ -20,15 +21,16 @@ fn size(flow: &Flow) -> u64 {
     bytes
 }
 
-const WEB: &str = "[[flows]]\nname = \"web\"\ncc = \"reno\"\nrtt = \"8 ms\"\napp = { transfer = { distribution = \"web-search\" } }\n";
+const WEB: &str = "[[flows]]\nname = \"web\"\ncc = \"reno\"\nrtt = \"8 ms\"\napp = { transfer = { distribution = \
+                   \"web-search\" } }\n";
 
 #[test]
 fn a_poisson_process_has_its_mean_and_variance() {
     let text =
         scenario(&format!("{WEB}start = {{ poisson = \"20 per s\", from = \"10 s\", until = \"60 s\" }}"));
     let at = |s: u64| Time::from_picos(s * 1_000_000_000_000);
-    // 1000 flows expected in 50 s. The mean of 200 seeds has a standard deviation of sqrt(1000 / 200), their variance one of
-    // about 1000 sqrt(2 / 200): four of each.
+    // 1000 flows expected in 50 s. The mean of 200 seeds has a standard deviation of sqrt(1000 / 200), their variance
+    // one of about 1000 sqrt(2 / 200): four of each.
     let counts: Vec<f64> = (0..200)
         .map(|seed| {
             let flows = resolve(&text, seed).flows;
@@ -72,7 +74,8 @@ fn a_load_is_one_of_the_bottleneck() {
 
     // A star: the load is one of the links of both senders together.
     let text = format!(
-        "duration = \"100 s\"\ntopology = {{ kind = \"star\", hosts = 4, rate = \"10 Mbit/s\", delay = \"1 ms\", buffer = \"100 packets\" }}\n{}from = [\"h1\", \"h2\"]\nto = \"h4\"\n",
+        "duration = \"100 s\"\ntopology = {{ kind = \"star\", hosts = 4, rate = \"10 Mbit/s\", delay = \"1 ms\", \
+         buffer = \"100 packets\" }}\n{}from = [\"h1\", \"h2\"]\nto = \"h4\"\n",
         group("a", 0.3).replace("rtt = \"8 ms\"\n", "")
     );
     let expected = 0.3 * 20e6 / (8.0 * 15_000.0) * 100.0;
@@ -95,7 +98,8 @@ fn offered_load_counts_the_headers_of_drawn_sizes() {
 fn flows_keep_their_draws_when_others_come() {
     let start = "start = { poisson = \"20 per s\" }\n";
     let alone = resolve(&scenario(&format!("{WEB}{start}")), 9);
-    let other = "[[flows]]\nname = \"other\"\ncc = \"cubic\"\nrtt = \"8 ms\"\napp = { transfer = { distribution = \"data-mining\" } }\n";
+    let other = "[[flows]]\nname = \"other\"\ncc = \"cubic\"\nrtt = \"8 ms\"\napp = { transfer = { distribution = \
+                 \"data-mining\" } }\n";
     let both = resolve(&scenario(&format!("{other}{start}{WEB}{start}")), 9);
     let drawn = |experiment: &Experiment, group: u32| -> Vec<(Time, u64)> {
         let flows = experiment.flows.iter().filter(|flow| flow.group == group);

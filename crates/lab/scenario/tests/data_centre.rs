@@ -161,8 +161,10 @@ fn weights_and_equal_ways_of_a_graph() {
     let graph = |extra: &str, keys: &str| {
         format!(
             "duration = \"1 s\"\n[topology]\nkind = \"graph\"\n{keys}nodes = [\"a\", \"b\", \"c\", \"d\"]\nlinks = [\n\
-             {{ from = \"a\", to = \"b\", rate = \"1 Gbit/s\"{extra} }},\n{{ from = \"a\", to = \"c\", rate = \"1 Gbit/s\" }},\n\
-             {{ from = \"b\", to = \"d\", rate = \"1 Gbit/s\" }},\n{{ from = \"c\", to = \"d\", rate = \"1 Gbit/s\", aqm = {{ kind = \"step\", threshold = \"3 packets\" }} }},\n\
+             {{ from = \"a\", to = \"b\", rate = \"1 Gbit/s\"{extra} }},\n{{ from = \"a\", to = \"c\", rate = \"1 \
+             Gbit/s\" }},\n\
+             {{ from = \"b\", to = \"d\", rate = \"1 Gbit/s\" }},\n{{ from = \"c\", to = \"d\", rate = \"1 Gbit/s\", \
+             aqm = {{ kind = \"step\", threshold = \"3 packets\" }} }},\n\
              ]\n[[flows]]\ncc = \"dctcp\"\nfrom = \"a\"\nto = \"d\"\ncount = 40\n"
         )
     };

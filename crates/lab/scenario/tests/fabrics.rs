@@ -14,9 +14,10 @@ fn resolve(text: &str, seed: u64) -> Experiment {
 
 fn fat_tree(k: u32, flows: &str) -> String {
     format!(
-        "duration = \"1 s\"\ntopology = {{ kind = \"fat-tree\", k = {k}, rate = \"10 Gbit/s\", fabric_rate = \"40 Gbit/s\", \
-         delay = \"1 us\", fabric_delay = \"2 us\", buffer = \"1 BDP\", aqm = {{ kind = \"step\", threshold = \"5 packets\" }}, \
-         reported = \"fabric\", shared_buffer = {{ size = \"4 MB\" }} }}\n[[flows]]\ncc = \"dctcp\"\n{flows}"
+        "duration = \"1 s\"\ntopology = {{ kind = \"fat-tree\", k = {k}, rate = \"10 Gbit/s\", fabric_rate = \"40 \
+         Gbit/s\", delay = \"1 us\", fabric_delay = \"2 us\", buffer = \"1 BDP\", aqm = {{ kind = \"step\", threshold \
+         = \"5 packets\" }}, reported = \"fabric\", shared_buffer = {{ size = \"4 MB\" }} }}\n[[flows]]\ncc = \
+         \"dctcp\"\n{flows}"
     )
 }
 
@@ -109,8 +110,8 @@ fn paths_of_a_fat_tree_have_2_4_or_6_links() {
     assert_eq!(experiment.base_rtt(&experiment.flows[2]), shoal_units::Span::from_micros(20));
 }
 
-/// All paths between two pods are equally likely, on the way of data and on that of ACKs: the statistic of Pearson's test
-/// of 16 paths exceeds 37.7 with a probability of 0.001.
+/// All paths between two pods are equally likely, on the way of data and on that of ACKs: the statistic of Pearson's
+/// test of 16 paths exceeds 37.7 with a probability of 0.001.
 #[test]
 fn a_hash_spreads_flows_over_the_paths_between_pods() {
     const SEED: u64 = 20_081;
@@ -188,7 +189,8 @@ fn lists_of_a_permutation_may_differ() {
         assert_eq!(pairs, [(1, 5), (2, 1)]);
     }
     // Arrivals at random leave the last round incomplete.
-    let flows = "from = \"h1..h16\"\nto = \"h1..h16\"\napp = { transfer = \"9 kB\" }\nstart = { poisson = \"90 per s\" }\n";
+    let flows = "from = \"h1..h16\"\nto = \"h1..h16\"\napp = { transfer = \"9 kB\" }\nstart = { poisson = \"90 per \
+                 s\" }\n";
     let pairs = permutation(5, flows);
     assert_derangement(&pairs[..16], 16);
     assert_derangement(&pairs[16..32], 16);
@@ -198,7 +200,8 @@ fn lists_of_a_permutation_may_differ() {
 /// The largest network: what its set-up costs grows with hosts, links and flows, not with their squares.
 #[test]
 fn a_leaf_spine_network_of_16384_hosts_resolves() {
-    let text = "duration = \"1 ms\"\ntopology = { kind = \"leaf-spine\", leaves = 128, spines = 64, hosts_per_leaf = 128, \
+    let text = "duration = \"1 ms\"\ntopology = { kind = \"leaf-spine\", leaves = 128, spines = 64, hosts_per_leaf = \
+                128, \
                 rate = \"100 Gbit/s\", delay = \"1 us\", buffer = \"100 packets\" }\n\
                 flows = [{ cc = \"dctcp\", from = \"h1..h16384\", to = \"h1..h16384\", pairing = \"permutation\" }]\n\
                 trace = { series = \"off\" }\n";

@@ -6,8 +6,8 @@ fn facts(text: &str) -> Facts {
     Document::parse(text, "test.toml").unwrap_or_else(|errors| panic!("{errors}")).facts()
 }
 
-/// A buffer of one bandwidth-delay product is as large as the product that the facts name: there is one round-trip time in
-/// which products are meant, also where the first flow has another.
+/// A buffer of one bandwidth-delay product is as large as the product that the facts name: there is one round-trip time
+/// in which products are meant, also where the first flow has another.
 #[test]
 fn a_buffer_of_one_bdp_is_the_product_of_the_facts() {
     let topologies = [
@@ -28,7 +28,8 @@ fn a_buffer_of_one_bdp_is_the_product_of_the_facts() {
     ];
     for (topology, ends, bytes) in topologies {
         let text = format!(
-            "duration = \"1 s\"\n[topology]\n{topology}\nrate = \"1 Gbit/s\"\nbuffer = \"1 BDP\"\n[[flows]]\ncc = \"reno\"\n{ends}\n"
+            "duration = \"1 s\"\n[topology]\n{topology}\nrate = \"1 Gbit/s\"\nbuffer = \"1 BDP\"\n[[flows]]\ncc = \
+             \"reno\"\n{ends}\n"
         );
         let facts = facts(&text);
         let link = &facts.bottlenecks[0];

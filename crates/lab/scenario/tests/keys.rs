@@ -1,4 +1,5 @@
-//! What is said of a key is what it does: the default that `shoal describe` and the JSON Schema name is the one in effect.
+//! What is said of a key is what it does: the default that `shoal describe` and the JSON Schema name is the one in
+//! effect.
 
 use serde_json::{Value, json};
 use shoal_aqm::DOCS as QUEUES;
@@ -43,7 +44,8 @@ const FORMS: &[(&str, &[&str])] = &[
     (
         "wred",
         &[
-            "mark = { min = '10 kB', max = '30 kB' }, drop = { min = '10 kB', max = '30 kB' }, drop_ect = { min = '10 kB', max = '30 kB' }",
+            "mark = { min = '10 kB', max = '30 kB' }, drop = { min = '10 kB', max = '30 kB' }, drop_ect = { min = '10 \
+             kB', max = '30 kB' }",
         ],
     ),
     ("classes", &["queues = [{ name = 'all' }]"]),
@@ -53,8 +55,8 @@ const FORMS: &[(&str, &[&str])] = &[
 fn resolved(kind: &str, keys: &str) -> Value {
     let comma = if keys.is_empty() { "" } else { ", " };
     let text = format!(
-        "duration = '10 s'\nbottleneck = {{ rate = '10 Mbit/s', aqm = {{ kind = '{kind}'{comma}{keys} }} }}\nflows = [{{ cc = 'reno', \
-         rtt = '25 ms' }}]\n"
+        "duration = '10 s'\nbottleneck = {{ rate = '10 Mbit/s', aqm = {{ kind = '{kind}'{comma}{keys} }} }}\nflows = \
+         [{{ cc = 'reno', rtt = '25 ms' }}]\n"
     );
     let document = Document::parse(&text, "keys.toml").unwrap_or_else(|errors| panic!("{kind}: {errors}"));
     document.to_json()["bottleneck"]["aqm"].clone()

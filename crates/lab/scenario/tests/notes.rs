@@ -1,4 +1,5 @@
-//! What a result's reader finds about a note: its kind, and the groups and links that it is about. The messages are in `errors`.
+//! What a result's reader finds about a note: its kind, and the groups and links that it is about. The messages are in
+//! `errors`.
 
 use shoal_scenario::Document;
 

@@ -33,9 +33,12 @@ fn law() -> impl Strategy<Value = String> {
     prop_oneof![
         Just("{ kind = \"fifo\" }".to_owned()),
         Just("{ kind = \"step\", threshold = \"3 packets\", decide = \"dequeue\" }".to_owned()),
-        (slope(), any::<bool>()).prop_map(|(slope, ecn)| format!("{{ kind = \"red\", {slope}, ecn = {ecn}, spacing = \"independent\" }}")),
-        (slope(), slope()).prop_map(|(a, b)| format!("{{ kind = \"dual-red\", reno = {{ {a} }}, dctcp = {{ {b} }}, average = \"per-class\" }}")),
-        Just("{ kind = \"linux-red\", min = \"3 kB\", ecn = true, harddrop = true, kernel = \"3.2\", burst = \"4 packets\", limit = \"10 kB\" }".to_owned()),
+        (slope(), any::<bool>()).prop_map(|(slope, ecn)| format!("{{ kind = \"red\", {slope}, ecn = {ecn}, spacing = \
+                                                                  \"independent\" }}")),
+        (slope(), slope()).prop_map(|(a, b)| format!("{{ kind = \"dual-red\", reno = {{ {a} }}, dctcp = {{ {b} }}, \
+                                                      average = \"per-class\" }}")),
+        Just("{ kind = \"linux-red\", min = \"3 kB\", ecn = true, harddrop = true, kernel = \"3.2\", burst = \"4 \
+              packets\", limit = \"10 kB\" }".to_owned()),
     ]
 }
 
@@ -56,9 +59,14 @@ fn group() -> impl Strategy<Value = String> {
         (time(), time()).prop_map(|(every, first)| format!("{{ every = {every}, first = {first} }}")),
         Just("{ uniform = [\"0 s\", \"0.7 s\"] }".to_owned()),
     ];
-    (cc, time(), 1u32..5, start, app, any::<(bool, bool)>()).prop_map(|(cc, rtt, count, start, app, (sack, delayed))| {
-        format!("cc = \"{cc}\", rtt = {rtt}, count = {count}, start = {start}, app = {app}, sack = {sack}, delayed_ack = {delayed}")
-    })
+    (cc, time(), 1u32..5, start, app, any::<(bool, bool)>()).prop_map(
+        |(cc, rtt, count, start, app, (sack, delayed))| {
+            format!(
+                "cc = \"{cc}\", rtt = {rtt}, count = {count}, start = {start}, app = {app}, sack = {sack}, \
+                 delayed_ack = {delayed}"
+            )
+        },
+    )
 }
 
 fn scenario() -> impl Strategy<Value = String> {
@@ -68,9 +76,11 @@ fn scenario() -> impl Strategy<Value = String> {
         let groups: Vec<String> =
             groups.iter().enumerate().map(|(index, group)| format!("{{ name = \"g{index}\", {group} }}")).collect();
         let title = title.replace(['\\', '"'], "'");
-        let topology = if switches { "topology = { kind = \"dumbbell\", access_rate = \"2.5 Gbit/s\", switches = true }" } else { "" };
+        let topology = if switches { "topology = { kind = \"dumbbell\", access_rate = \"2.5 Gbit/s\", switches = true \
+                                      }" } else { "" };
         format!(
-            "title = \"{title}\"\nduration = \"100 s\"\nseed = {seed}\nflows = [{}]\n{topology}\n[bottleneck]\nrate = \"10 Mbit/s\"\nbuffer = {buffer}\nbdp_rtt = \"25 ms\"\naqm = {law}\n",
+            "title = \"{title}\"\nduration = \"100 s\"\nseed = {seed}\nflows = [{}]\n{topology}\n[bottleneck]\nrate = \
+             \"10 Mbit/s\"\nbuffer = {buffer}\nbdp_rtt = \"25 ms\"\naqm = {law}\n",
             groups.join(", ")
         )
     })
@@ -99,7 +109,11 @@ proptest! {
     }
 
     #[test]
-    fn a_damaged_scenario_is_refused_or_read_but_never_panics(text in scenario(), at in any::<prop::sample::Index>(), junk in "\\PC{0,6}") {
+    fn a_damaged_scenario_is_refused_or_read_but_never_panics(
+        text in scenario(),
+        at in any::<prop::sample::Index>(),
+        junk in "\\PC{0,6}",
+    ) {
         let at = at.index(text.len());
         prop_assume!(text.is_char_boundary(at));
         let damaged = format!("{}{junk}{}", &text[..at], text[at..].chars().skip(1).collect::<String>());
@@ -111,7 +125,8 @@ proptest! {
 
     #[test]
     fn no_set_argument_panics(key in "[a-z\\[\\]0-9.\"]{0,20}", value in "\\PC{0,20}") {
-        let text = "duration = \"1 s\"\nbottleneck.rate = \"10 Mbit/s\"\nflows = [{ cc = \"reno\", rtt = \"25 ms\" }]\n";
+        let text = "duration = \"1 s\"\nbottleneck.rate = \"10 Mbit/s\"\nflows = [{ cc = \"reno\", rtt = \"25 ms\" \
+                    }]\n";
         let _ = Document::with_overrides(text, "test.toml", &[(key, value)]);
     }
 }
@@ -128,7 +143,9 @@ fn a_huge_text_is_refused_unread() {
 
 #[test]
 fn json_errors_point_into_the_printed_value() {
-    let json = serde_json::json!({ "duration": "10 s", "flows": [{ "cc": "reno", "rtt": 25, "ecn": null }], "bottleneck": { "rate": "10 Mbit/s" } });
+    let flow = serde_json::json!({ "cc": "reno", "rtt": 25, "ecn": null });
+    let bottleneck = serde_json::json!({ "rate": "10 Mbit/s" });
+    let json = serde_json::json!({ "duration": "10 s", "flows": [flow], "bottleneck": bottleneck });
     insta::assert_snapshot!(Document::from_json(&json, "scenario").unwrap_err().to_string(), @r#"
     error: a time needs a unit
      --> scenario:6:14

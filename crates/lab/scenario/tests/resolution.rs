@@ -20,8 +20,8 @@ fn resolve(law: &str, group: &str) -> Experiment {
 
 #[test]
 fn policies_go_over_the_preset() {
-    let options = "cc_options = { alpha_update = \"per-ack\", gain = { per_window_in_flight = 4 }, counting = \"acks\", \
-                   cut = \"per-mark\", initial_alpha_q10 = 512, floor_packets = 1, sends_cwr = false }";
+    let options = "cc_options = { alpha_update = \"per-ack\", gain = { per_window_in_flight = 4 }, counting = \
+                   \"acks\", cut = \"per-mark\", initial_alpha_q10 = 512, floor_packets = 1, sends_cwr = false }";
     let experiment = resolve("", &format!("cc = \"dctcp\", {options}"));
     let (Some(CcConfig::Dctcp(preset)), CcConfig::Dctcp(config)) =
         (CcConfig::preset("dctcp"), experiment.endpoints[0].cc)
@@ -61,7 +61,8 @@ fn every_preset_is_written_in_full_and_read_back() {
 #[test]
 fn red_of_dctth_as_tc_gets_it() {
     // De Schepper et al. 2015: limit 1600000 min 120000 max 360000 avpkt 1000 burst 220 ecn bandwidth 40Mbit.
-    let law = "aqm = { kind = \"linux-red\", min = \"120 kB\", burst = \"220 packets\", ecn = true, bandwidth = \"40 Mbit/s\" }";
+    let law = "aqm = { kind = \"linux-red\", min = \"120 kB\", burst = \"220 packets\", ecn = true, bandwidth = \"40 \
+               Mbit/s\" }";
     let expected = LinuxRedConfig {
         limit_bytes: 1_600_000,
         min_bytes: 120_000,
@@ -90,11 +91,18 @@ fn red_of_dctth_as_tc_gets_it() {
 
 #[test]
 fn thresholds_keep_their_kind() {
-    let step = |threshold: &str| {
-        match &resolve(&format!("aqm = {{ kind = \"step\", threshold = \"{threshold}\", decide = \"dequeue\", drop_threshold = \"0.5 BDP\" }}"), "cc = \"dctcp\"").links[0].queue {
+    let step = |threshold: &str| match &resolve(
+        &format!(
+            "aqm = {{ kind = \"step\", threshold = \"{threshold}\", decide = \"dequeue\", \
+                                 drop_threshold = \"0.5 BDP\" }}"
+        ),
+        "cc = \"dctcp\"",
+    )
+    .links[0]
+        .queue
+    {
         QueueConfig::Step(step) => *step,
         other => panic!("{other:?}"),
-    }
     };
     // 40 Mbit/s x 8 ms = 40,000 B.
     let expected = StepConfig {
@@ -121,7 +129,8 @@ fn thresholds_keep_their_kind() {
 fn round_trips_of_each_flow() {
     let resolve = |group: &str| {
         let text = format!(
-            "duration = \"10 s\"\nflows = [{{ cc = \"reno\", {group} }}]\nbottleneck = {{ rate = \"40 Mbit/s\", buffer = \"9 kB\" }}"
+            "duration = \"10 s\"\nflows = [{{ cc = \"reno\", {group} }}]\nbottleneck = {{ rate = \"40 Mbit/s\", \
+             buffer = \"9 kB\" }}"
         );
         Document::parse(&text, "test.toml").unwrap_or_else(|e| panic!("{e}")).resolve(None).unwrap()
     };
@@ -165,7 +174,8 @@ fn applications_that_somebody_waits_for() {
         barrier: false,
     };
     assert_eq!(app("{ request = \"200 B\", response = \"20 kB\" }"), requests);
-    let more = "{ request = \"1 B\", response = \"2 B\", rounds = 3, think = { exponential = \"4 ms\" }, barrier = true }";
+    let more = "{ request = \"1 B\", response = \"2 B\", rounds = 3, think = { exponential = \"4 ms\" }, barrier = \
+                true }";
     let barrier = App::Requests {
         request_bytes: 1,
         response_bytes: 2,
@@ -268,7 +278,8 @@ fn traces() {
     assert_eq!(trace("trace.series = \"off\"").series_interval, None);
     assert_eq!(
         trace(
-            "trace = { series = \"1 ms\", controller_flows = 3, segment_flows = 2, packets = true, pcap = true, flows = \"all\" }"
+            "trace = { series = \"1 ms\", controller_flows = 3, segment_flows = 2, packets = true, pcap = true, flows \
+             = \"all\" }"
         ),
         TraceConfig {
             series_interval: Some(Span::from_millis(1)),
@@ -299,7 +310,8 @@ fn the_bin_that_was_chosen_is_written_down() {
         "0.1 s"
     );
     // The shortest of all round trips counts, and the duration: 60 us / 2 < 0.2 s / 4000 = 50 us.
-    let text = "duration = \"0.2 s\"\nflows = [{ cc = \"reno\", rtt = \"60 us\" }, { cc = \"reno\", name = \"far\", rtt = \"8 ms\" }]\n\
+    let text = "duration = \"0.2 s\"\nflows = [{ cc = \"reno\", rtt = \"60 us\" }, { cc = \"reno\", name = \"far\", \
+                rtt = \"8 ms\" }]\n\
                 bottleneck.rate = \"10 Gbit/s\"\n";
     assert_eq!(Document::parse(text, "dc.toml").unwrap().to_json()["trace"]["series"], "50 us");
 }
@@ -310,10 +322,9 @@ fn trace_of(document: &Document) -> TraceConfig {
 
 #[test]
 fn every_group_has_a_traced_flow() {
-    let text = "duration = \"1 s\"\nbottleneck.rate = \"1 Gbit/s\"\nflows = [\
-                { name = \"incast\", cc = \"dctcp\", rtt = \"60 us\", count = 64 },\
-                { name = \"bulk\", cc = \"dctcp\", rtt = \"60 us\", count = 4 },\
-                { name = \"classic\", cc = \"cubic\", rtt = \"60 us\", count = 4 }]\n";
+    let text = "duration = \"1 s\"\nbottleneck.rate = \"1 Gbit/s\"\nflows = [{ name = \"incast\", cc = \"dctcp\", rtt \
+                = \"60 us\", count = 64 },{ name = \"bulk\", cc = \"dctcp\", rtt = \"60 us\", count = 4 },{ name = \
+                \"classic\", cc = \"cubic\", rtt = \"60 us\", count = 4 }]\n";
     let experiment = Document::parse(text, "tor.toml").unwrap().resolve(None).unwrap();
     let traced = |count| experiment.traced(count).numbers().to_vec();
     assert!(traced(0).is_empty());
@@ -329,8 +340,8 @@ fn every_group_has_a_traced_flow() {
     assert!(some.contains(70) && !some.contains(71));
     assert_eq!(
         TracedTable::Events.coverage(&some, 72),
-        "Marks, drops, retransmissions, timeouts and reductions of 8 of 72 flows only, number 0, 21, 42, 64-66, 68, 70. What \
-         happened to the others is not in this table; trace.controller_flows says how many are traced."
+        "Marks, drops, retransmissions, timeouts and reductions of 8 of 72 flows only, number 0, 21, 42, 64-66, 68, \
+         70. What happened to the others is not in this table; trace.controller_flows says how many are traced."
     );
     assert_eq!(
         TracedTable::Segments.coverage(&experiment.traced(72), 72),
@@ -348,9 +359,11 @@ fn a_million_flows_are_accepted() {
 
 #[test]
 fn what_tc_refuses_is_refused_with_its_reason() {
-    // The CS244 study, K = 1: min = 1500, max = 3000, burst 2: no weight fits (the kernel refuses the Wlog of 27 that tc finds).
+    // The CS244 study, K = 1: min = 1500, max = 3000, burst 2: no weight fits (the kernel refuses the Wlog of 27 that
+    // tc finds).
     let text = "duration = \"10 s\"\n[bottleneck]\nrate = \"100 Mbit/s\"\nbuffer = \"1000 packets\"\n\
-                aqm = { kind = \"linux-red\", min = \"1500 B\", max = \"3000 B\", avpkt = \"1500 B\", burst = \"2 packets\", \
+                aqm = { kind = \"linux-red\", min = \"1500 B\", max = \"3000 B\", avpkt = \"1500 B\", burst = \"2 \
+                packets\", \
                 probability = 1.0, ecn = true }\n[[flows]]\nname = \"a\"\ncc = \"dctcp\"\nrtt = \"8 ms\"\n";
     let errors = shoal_scenario::Document::parse(text, "cs.toml").map(|_| ()).expect_err("tc refuses K = 1");
     let message = errors.to_string();
@@ -445,7 +458,8 @@ fn schedules_repeat_until_the_end() {
 #[test]
 fn lists_become_steps_and_repeat() {
     let (rates, delays) = changes(
-        "rates = [[\"0 s\", \"30 Mbit/s\"], [\"1 s\", \"down\"], [\"1.5 s\", \"20 Mbit/s\"]]\ndelays = [[\"2 s\", \"4 ms\"]]",
+        "rates = [[\"0 s\", \"30 Mbit/s\"], [\"1 s\", \"down\"], [\"1.5 s\", \"20 Mbit/s\"]]\ndelays = [[\"2 s\", \"4 \
+         ms\"]]",
     );
     assert_eq!(rates, [(0.0, 30.0), (1000.0, 0.0), (1500.0, 20.0)]);
     assert_eq!(delays, [(2000.0, 4.0)]);

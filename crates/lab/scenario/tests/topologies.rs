@@ -239,7 +239,8 @@ links = [
   { from = "s", to = "b", rate = "1 Gbit/s", delay = "2 ms" },
   { from = "s", to = "a", rate = "unlimited" },
   { from = "a", to = "d", rate = "1 Gbit/s" },
-  { name = "narrow", from = "b", to = "d", rate = "10 Mbit/s", delay = "3 ms", buffer = "2 BDP", aqm = { kind = "step", threshold = "1 BDP" } },
+  { name = "narrow", from = "b", to = "d", rate = "10 Mbit/s", delay = "3 ms", buffer = "2 BDP",
+    aqm = { kind = "step", threshold = "1 BDP" } },
 ]
 [[flows]]
 cc = "dctcp"

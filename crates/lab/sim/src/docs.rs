@@ -10,7 +10,8 @@ pub const DOCS: &[ModelDoc] = &[
         summary: "Always data to send; at a stop nothing beyond what was sent is written.",
         follows: "iperf in its default mode",
         differences: &[Difference {
-            text: "The stop takes back what waits unsent, as if the socket held nothing; a real one empties its send buffer first.",
+            text: "The stop takes back what waits unsent, as if the socket held nothing; a real one empties its send \
+                   buffer first.",
             test: "stopped_flow_finishes_what_it_has_sent",
         }],
     },
@@ -18,15 +19,17 @@ pub const DOCS: &[ModelDoc] = &[
         name: "transfers",
         kind: ModelKind::Application,
         summary: "Transfers of a given or drawn size, one after the other; the completion times of each (fct_s).",
-        follows: "file transfers over a persistent connection; incast as in the benchmarks of DCTCP (Alizadeh et al. 2010)",
+        follows: "file transfers over a persistent connection; incast as in the benchmarks of DCTCP (Alizadeh et al. \
+                  2010)",
         differences: &[
             Difference {
-                text: "A time ends when the sender knows of the last byte's delivery, not at the receiver; at a barrier at the receiver.",
+                text: "A time ends when the sender knows of the last byte's delivery, not at the receiver; at a \
+                       barrier at the receiver.",
                 test: "transfer_within_the_initial_window",
             },
             Difference {
-                text: "At a barrier senders know of the next round after the propagation delay of their way back: the news has no size and \
-                       meets no queue. Where that matters, use requests.",
+                text: "At a barrier senders know of the next round after the propagation delay of their way back: the \
+                       news has no size and meets no queue. Where that matters, use requests.",
                 test: "a_round_ends_when_the_last_flow_has_delivered",
             },
         ],
@@ -34,12 +37,15 @@ pub const DOCS: &[ModelDoc] = &[
     ModelDoc {
         name: "requests",
         kind: ModelKind::Application,
-        summary: "A client at the receiving end asks, the server answers; times from request to last byte of the response (exchanges).",
-        follows: "request and response over a persistent connection, as HTTP/1.1 without pipelining (RFC 9112 section 9.3)",
+        summary: "A client at the receiving end asks, the server answers; times from request to last byte of the \
+                  response (exchanges).",
+        follows: "request and response over a persistent connection, as HTTP/1.1 without pipelining (RFC 9112 section \
+                  9.3)",
         differences: &[
             Difference {
-                text: "Requests have a connection of their own, opened at the same time, with the group's stack and controller. ACKs that would \
-                       ride on data are packets of their own, sent when that data is, and Linux's interactive ACK mode does not come into play.",
+                text: "Requests have a connection of their own, opened at the same time, with the group's stack and \
+                       controller. ACKs that would ride on data are packets of their own, sent when that data is, and \
+                       Linux's interactive ACK mode does not come into play.",
                 test: "the_ack_of_a_request_is_a_packet_of_its_own",
             },
             Difference {
@@ -47,7 +53,8 @@ pub const DOCS: &[ModelDoc] = &[
                 test: "the_ack_of_a_request_is_a_packet_of_its_own",
             },
             Difference {
-                text: "A client that stops still waits for the response that is under way; a real one may reset the connection.",
+                text: "A client that stops still waits for the response that is under way; a real one may reset the \
+                       connection.",
                 test: "a_stopped_client_gets_its_last_response",
             },
         ],
@@ -55,16 +62,18 @@ pub const DOCS: &[ModelDoc] = &[
     ModelDoc {
         name: "frames",
         kind: ModelKind::Application,
-        summary: "Frames at equal distances, each of use within a deadline; how many come in time, how late, how often a player stalls.",
-        follows: "video over TCP: deadlines as a live picture has them, stalls as a player that waits (playback delay = deadline)",
+        summary: "Frames at equal distances, each of use within a deadline; how many come in time, how late, how \
+                  often a player stalls.",
+        follows: "video over TCP: deadlines as a live picture has them, stalls as a player that waits (playback delay \
+                  = deadline)",
         differences: &[
             Difference {
                 text: "All frames have the same size: no key frames, and no encoder that adapts to what arrives.",
                 test: "frames_within_the_window_take_their_time_on_the_wire",
             },
             Difference {
-                text: "No frame is left out, however late it is: what waits at the sender grows without limit, and a flow that falls behind \
-                       stays behind. Applications in real time would skip frames.",
+                text: "No frame is left out, however late it is: what waits at the sender grows without limit, and a \
+                       flow that falls behind stays behind. Applications in real time would skip frames.",
                 test: "frames_beyond_the_rate_fall_behind",
             },
             Difference {
@@ -86,17 +95,20 @@ pub const DOCS: &[ModelDoc] = &[
         summary: "Bulk for a while, then silence; the connection stays.",
         follows: "on-off sources with periods of constant length",
         differences: &[Difference {
-            text: "An off period begins at once: what waits unsent is taken back, while a real application's socket would be emptied.",
+            text: "An off period begins at once: what waits unsent is taken back, while a real application's socket \
+                   would be emptied.",
             test: "silence_between_bursts_is_silent",
         }],
     },
     ModelDoc {
         name: "unresponsive",
         kind: ModelKind::Application,
-        summary: "Packets without a connection: nothing answers, nothing is sent again; one-way delays, losses and marks (datagrams).",
+        summary: "Packets without a connection: nothing answers, nothing is sent again; one-way delays, losses and \
+                  marks (datagrams).",
         follows: "UDP (RFC 768) over IPv4",
         differences: &[Difference {
-            text: "Packets that do not fit the link's queue are lost without any word to the sender, which a real socket may get (ENOBUFS).",
+            text: "Packets that do not fit the link's queue are lost without any word to the sender, which a real \
+                   socket may get (ENOBUFS).",
             test: "overload_loses_the_excess_and_marks_without_an_answer",
         }],
     },

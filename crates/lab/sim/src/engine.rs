@@ -71,8 +71,8 @@ fn assert_possible(experiment: &Experiment) {
     assert!(connections < Timer::CONNECTIONS_MAX as usize, "too many flows");
 }
 
-/// A run in progress. `E` says who owns the experiment: a run from start to end borrows it, and a live one owns it, since it may
-/// be replaced.
+/// A run in progress. `E` says who owns the experiment: a run from start to end borrows it, and a live one owns it,
+/// since it may be replaced.
 pub(crate) struct Simulation<E> {
     experiment: E,
     network: Network,
@@ -82,8 +82,8 @@ pub(crate) struct Simulation<E> {
     /// Starts and stops of flows, sorted so that the next one is last. Only that one is in the event queue, so the
     /// size of that queue does not depend on the number of flows that have not started.
     planned: Vec<Key>,
-    /// The number of the first flow's start in the order of insertion; it is followed by that of its stop, and then by those of the
-    /// next flow.
+    /// The number of the first flow's start in the order of insertion; it is followed by that of its stop, and then by
+    /// those of the next flow.
     first_planned: u64,
     /// One sender for each flow, followed by one for each connection that carries a client's requests.
     senders: Vec<SenderSlot>,
@@ -199,8 +199,8 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
         }
     }
 
-    /// Plans the starts and stops that come at `from` or later, of those flows whose sender is here. Each has a number of its own, whether
-    /// it comes or not: what is planned does not change the order of any other events.
+    /// Plans the starts and stops that come at `from` or later, of those flows whose sender is here. Each has a number
+    /// of its own, whether it comes or not: what is planned does not change the order of any other events.
     fn plan(&mut self, from: Time, is_here: impl Fn(&Flow) -> bool) {
         for (number, flow) in (0..).zip(&self.experiment.flows) {
             if !is_here(flow) {
@@ -260,8 +260,8 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
         }
     }
 
-    /// Carries out all events before `bound`, which is one of no link and no flow. Returns false if the progress function ended
-    /// the run.
+    /// Carries out all events before `bound`, which is one of no link and no flow. Returns false if the progress
+    /// function ended the run.
     fn run_until(&mut self, bound: Key, progress: &mut Option<Progress<'_>>) -> bool {
         let mut packet = Packet::empty(FlowId(0), 0);
         loop {

@@ -15,8 +15,8 @@ const NUMBER_BITS: u32 = 40;
 /// Number of different subjects in a key.
 pub(crate) const SUBJECTS_MAX: u32 = 1 << SUBJECT_BITS;
 
-/// What an entry in the queue of timers is about. A flow's timers follow each other in the numbers of subjects, and what
-/// belongs to no flow comes last.
+/// What an entry in the queue of timers is about. A flow's timers follow each other in the numbers of subjects, and
+/// what belongs to no flow comes last.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Timer {
     /// The sender of a connection.
@@ -109,7 +109,7 @@ impl Key {
         debug_assert!(subject < SUBJECTS_MAX);
         Self(self.0 & !u128::from(SUBJECTS_MAX - 1) | u128::from(subject))
     }
-    /// The same event at another place in the order of insertion.
+    /// This event at another place in the order of insertion.
     pub(crate) fn renumbered(self, number: u64) -> Self {
         let others = !(((1u128 << NUMBER_BITS) - 1) << SUBJECT_BITS);
         Self(self.0 & others | u128::from(number) << SUBJECT_BITS)

@@ -61,8 +61,8 @@ impl PacketSink for FileSink {
 }
 
 impl Files {
-    /// Opens the files that are asked for: a table of all packet events, and a capture of the packets that leave the monitored
-    /// links and of those that senders receive.
+    /// Opens the files that are asked for: a table of all packet events, and a capture of the packets that leave the
+    /// monitored links and of those that senders receive.
     ///
     /// # Errors
     /// A file cannot be created.

@@ -1,7 +1,8 @@
 //! The queue disciplines of hosts that have one (`fq`), in front of their cards.
 //!
-//! A route of such a host begins with a number beyond those of the links, which stands for its discipline. A host gives its card
-//! a segment when the card has sent the one before; a host that is no node of its own has no card, and sends at once.
+//! A route of such a host begins with a number beyond those of the links, which stands for its discipline. A host gives
+//! its card a segment when the card has sent the one before; a host that is no node of its own has no card, and sends
+//! at once.
 
 use shoal_host::{Fq, Quanta};
 use shoal_packet::{FlowId, Packet};
@@ -51,7 +52,8 @@ impl HostQueue {
         self.forming.clear();
     }
 
-    /// Takes the next segment that may leave now, whose packets are put into `leaving`. The card has sent the one before.
+    /// Takes the next segment that may leave now, whose packets are put into `leaving`. The card has sent the one
+    /// before.
     pub(crate) fn next(&mut self, now: Time, leaving: &mut Vec<Packet>) -> bool {
         if self.card_free > now {
             return false;

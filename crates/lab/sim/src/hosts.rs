@@ -19,8 +19,8 @@ pub fn check(experiment: &Experiment) -> Result<(), Vec<Refusal>> {
     if refusals.is_empty() { Ok(()) } else { Err(refusals) }
 }
 
-/// Whether the hosts of a flow have the discipline `fq` of an older kernel, which spaces packets by the rate of their socket
-/// instead of by times that TCP gives them (Linux 3.12 to 4.19), or none, as FreeBSD.
+/// Whether the hosts of a flow have the discipline `fq` of an older kernel, which spaces packets by the rate of their
+/// socket instead of by times that TCP gives them (Linux 3.12 to 4.19), or none, as FreeBSD.
 fn has_unknown_discipline(experiment: &Experiment, flow: &Flow) -> bool {
     let host = experiment.host_of(flow);
     let stack = &experiment.endpoints[flow.endpoint as usize].stack;
@@ -33,7 +33,8 @@ fn refusal(experiment: &Experiment, flow: &Flow) -> Refusal {
     Refusal {
         place: format!("flow group `{}`: host.pacing", experiment.groups[flow.group as usize].name),
         reason: format!("the simulator has fq as of current Linux, and not for the stack {stack}"),
-        hint: "write stack = \"linux-6\", or leave pacing out, or run this on the real kernel (--on linux), whose stack it is then"
+        hint: "write stack = \"linux-6\", or leave pacing out, or run this on the real kernel (--on linux), whose \
+               stack it is then"
             .to_owned(),
     }
 }

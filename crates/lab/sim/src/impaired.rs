@@ -1,7 +1,7 @@
 //! A wire that loses, delays, copies or reorders packets.
 //!
-//! Everything happens at its own time: what a packet meets depends on when others are asked for, so nothing is computed ahead as
-//! on other wires. Such a link therefore costs two events a packet and more.
+//! Everything happens at its own time: what a packet meets depends on when others are asked for, so nothing is computed
+//! ahead as on other wires. Such a link therefore costs two events a packet and more.
 
 use crate::moving_delay::MovingDelay;
 use shoal_measure::PathResult;

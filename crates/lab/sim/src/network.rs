@@ -28,8 +28,8 @@ pub(crate) const TO_SINK: u32 = u32::MAX - 2;
 /// The route ends at the card of a host; its number follows in the route table, and behind it one of the ends above.
 pub(crate) const TO_CARD: u32 = u32::MAX - 3;
 
-/// Where a packet is that has left the last link of its route. The packet itself is not part of it: returned by value, in one
-/// of several variants, it costs every packet up to a quarter of its time.
+/// Where a packet is that has left the last link of its route. The packet itself is not part of it: returned by value,
+/// in one of several variants, it costs every packet up to a quarter of its time.
 #[derive(Clone, Copy)]
 pub(crate) enum Arrival {
     Receiver,
@@ -56,7 +56,8 @@ pub(crate) struct Network {
     /// Links with impairments.
     impaired: Vec<u32>,
     pools: Pools,
-    /// Queue disciplines of hosts. Their places in the list of ports follow those of the links, of which there are `links`.
+    /// Queue disciplines of hosts. Their places in the list of ports follow those of the links, of which there are
+    /// `links`.
     host_queues: Vec<HostQueue>,
     links: u32,
     /// Packets that leave one of them: room that all use in turn.
@@ -110,7 +111,8 @@ impl Network {
         self.ports[link].asked_until()
     }
 
-    /// The rates and delays change as `experiment` says, for each link other than before only later than [`Self::asked_until`].
+    /// The rates and delays change as `experiment` says, for each link other than before only later than
+    /// [`Self::asked_until`].
     pub(crate) fn replan(&mut self, experiment: &Experiment) {
         for (port, link) in self.ports.iter_mut().zip(&experiment.links) {
             port.replan(&link.schedule);
@@ -161,7 +163,8 @@ impl Network {
         self.enter_hop(packet, now);
     }
 
-    /// Carries out the earliest event, which is due at `now`. If a packet reaches the end of its route, it is written to `arrived`.
+    /// Carries out the earliest event, which is due at `now`. If a packet reaches the end of its route, it is written
+    /// to `arrived`.
     #[inline]
     pub(crate) fn step(&mut self, key: Key, now: Time, arrived: &mut Packet) -> Option<Arrival> {
         let link = key.subject();
@@ -236,8 +239,8 @@ impl Network {
         }
     }
 
-    /// Handles the arrival of a packet at a port that shares its memory or has an impaired wire, or at a host's queue. A separate
-    /// function keeps the path of all other packets short.
+    /// Handles the arrival of a packet at a port that shares its memory or has an impaired wire, or at a host's queue.
+    /// A separate function keeps the path of all other packets short.
     #[cold]
     #[inline(never)]
     fn enter_special(&mut self, packet: Packet, link: u32, now: Time) {
@@ -268,7 +271,8 @@ impl Network {
         }
     }
 
-    /// Carries out the earliest event, which is that of a port that shares its memory or has an impaired wire, or of a host's queue.
+    /// Carries out the earliest event, which is that of a port that shares its memory or has an impaired wire, or of a
+    /// host's queue.
     #[cold]
     #[inline(never)]
     fn step_special(&mut self, key: Key, now: Time, arrived: &mut Packet) -> Option<Arrival> {

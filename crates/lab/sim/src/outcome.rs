@@ -10,8 +10,8 @@ pub struct Outcome {
     pub measured: Measured,
     /// Number of events processed.
     pub events: u64,
-    /// Packets sent by hosts or copied by paths, delivered to hosts, lost by paths, and still inside the network at the end; all
-    /// others were dropped.
+    /// Packets sent by hosts or copied by paths, delivered to hosts, lost by paths, and still inside the network at the
+    /// end; all others were dropped.
     pub conservation: Conservation,
     /// Memory of one flow in bytes: both endpoints with their queues, averaged at the end of the run.
     pub flow_bytes: u64,

@@ -1,5 +1,5 @@
-//! Memory that several ports of a switch share, divided by dynamic thresholds ([`MemoryShare`]). Only waiting bytes count, as
-//! everywhere here; the packet in transmission has left its queue (a real switch holds it a little longer,
+//! Memory that several ports of a switch share, divided by dynamic thresholds ([`MemoryShare`]). Only waiting bytes
+//! count, as everywhere here; the packet in transmission has left its queue (a real switch holds it a little longer,
 //! and counts whole cells).
 //!
 //! Ports dequeue lazily, so before a packet is admitted, all ports of the pool that hold packets are brought
@@ -151,7 +151,8 @@ impl Pools {
         }
     }
 
-    /// Swaps the members of some links and their pools with those of another part of the network. The links of a pool are all of one part.
+    /// Swaps the members of some links and their pools with those of another part of the network. The links of a pool
+    /// are all of one part.
     pub(crate) fn swap(&mut self, other: &mut Self, is_of_part: impl Fn(u32) -> bool) {
         let mut swapped = vec![false; self.pools.len()];
         for (one, two) in self.members.iter_mut().zip(&mut other.members) {

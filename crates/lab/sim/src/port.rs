@@ -1,7 +1,7 @@
 //! The head of a link: queue, transmitter, and the packets in propagation.
 //!
-//! Dequeues are carried out lazily. A transmission that begins at time t is computed when the port is next looked at (an
-//! arrival, a delivery, a sample), with t as its time: its outcome depends only on what arrived before, so nothing
+//! Dequeues are carried out lazily. A transmission that begins at time t is computed when the port is next looked at
+//! (an arrival, a delivery, a sample), with t as its time: its outcome depends only on what arrived before, so nothing
 //! changes except that a hop costs one event instead of two. At equal times a departure comes before an arrival.
 
 use crate::impaired::Impaired;
@@ -13,13 +13,15 @@ use shoal_scenario::{Link, Schedule};
 use shoal_units::cast::fit_u32;
 use shoal_units::{OpportunityLine, Rate, RateChange, Span, Stream, Time, Transmission};
 
-/// One link with its queue. Fields are in the order in which packets need them, since each cache line of a port counts; see [`Hot`].
+/// One link with its queue. Fields are in the order in which packets need them, since each cache line of a port counts;
+/// see [`Hot`].
 #[repr(C)]
 pub(crate) struct Port {
     pub(crate) hot: Hot,
     /// What else than a constant delay happens on the wire.
     course: Option<Box<Course>>,
-    /// Largest packet in bytes that passes the queue when nothing waits and nobody looks: see [`Queue::passes_alone_bytes`].
+    /// Largest packet in bytes that passes the queue when nothing waits and nobody looks: see
+    /// [`Queue::passes_alone_bytes`].
     passes_alone_bytes: u32,
     /// Number of the port among the monitored links, or [`UNMONITORED`].
     probe: u32,
@@ -30,14 +32,15 @@ pub(crate) struct Port {
     pub(crate) member: u32,
 }
 
-/// The part of a port that every event touches, in one cache line: in a network of thousands of links nothing else of a port is in
-/// the nearest caches, and most deliveries need no more.
+/// The part of a port that every event touches, in one cache line: in a network of thousands of links nothing else of a
+/// port is in the nearest caches, and most deliveries need no more.
 #[repr(C, align(64))]
 pub(crate) struct Hot {
     wire: Wire,
     /// Time from which the transmitter is free, or of an idle one whose queue holds packets back, until which it does.
     free: Time,
-    /// Time before which nothing happens at the queue, unless a packet arrives: the next transmission, or the law's timer.
+    /// Time before which nothing happens at the queue, unless a packet arrives: the next transmission, or the law's
+    /// timer.
     due: Time,
     /// Number of waiting packets: a copy that is updated once for each change of the queue.
     waiting: u32,
@@ -90,8 +93,8 @@ struct Line {
     queue: AnyQueue,
     /// Time of the law's next timer: a copy, as the number of waiting packets is.
     timer: Time,
-    /// If it equals `free`, the transmitter is idle although packets wait: the queue holds them back until then, but an arrival may be
-    /// sent before. Any transmission from then on ends later.
+    /// If it equals `free`, the transmitter is idle although packets wait: the queue holds them back until then, but an
+    /// arrival may be sent before. Any transmission from then on ends later.
     held_until: Time,
     random: Stream,
     /// Opportunities to send instead of a rate; `transmission` is then never ready.
@@ -238,20 +241,22 @@ impl Port {
         }
     }
 
-    /// Time at which a port whose wire is impaired must be examined again. No transmission may be carried out late, since its
-    /// packet may be delivered before those that are in propagation.
+    /// Time at which a port whose wire is impaired must be examined again. No transmission may be carried out late,
+    /// since its packet may be delivered before those that are in propagation.
     pub(crate) fn next_event_of_impaired(&self) -> Option<Time> {
         let departs = (self.hot.waiting > 0).then_some(self.hot.free);
         let happens = self.impaired().and_then(Impaired::next_event);
         [self.hot.wire.next_delivery(), departs, happens].into_iter().flatten().min()
     }
 
-    /// The last time for which the rate and the delay of the link have been asked: no later change of them is known to the port.
+    /// The last time for which the rate and the delay of the link have been asked: no later change of them is known to
+    /// the port.
     pub(crate) fn asked_until(&self) -> Time {
         if self.line.is_some() { self.hot.free } else { Time::ZERO }
     }
 
-    /// The rate and the delay change as `schedule` says, which differs from the one before only later than [`Self::asked_until`].
+    /// The rate and the delay change as `schedule` says, which differs from the one before only later than
+    /// [`Self::asked_until`].
     pub(crate) fn replan(&mut self, schedule: &Schedule) {
         if let Some(course) = &mut self.course {
             course.replan(schedule.delay.clone());
@@ -412,7 +417,7 @@ impl Line {
         }
     }
 
-    /// The same at an opportunity, for a packet that came before it.
+    /// Transmits the next packet at an opportunity, for which only packets count that came before it.
     #[cold]
     #[inline(never)]
     fn transmit_at_opportunity(

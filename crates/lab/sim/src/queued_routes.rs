@@ -25,7 +25,8 @@ pub(crate) struct QueuedRoutes {
 }
 
 impl QueuedRoutes {
-    /// Route over a path of the flow to one of the ends of [`crate::network`]; `None` if its hosts have no queue discipline.
+    /// Route over a path of the flow to one of the ends of [`crate::network`]; `None` if its hosts have no queue
+    /// discipline.
     pub(crate) fn route(
         &mut self,
         network: &mut Network,

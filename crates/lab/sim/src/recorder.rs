@@ -75,8 +75,8 @@ impl Recorder {
         }
     }
 
-    /// Tells the meter of the packet's queue for traffic classes what the link was told. Few links have such queues, so all others keep
-    /// a short path.
+    /// Tells the meter of the packet's queue for traffic classes what the link was told. Few links have such queues, so
+    /// all others keep a short path.
     #[cold]
     #[inline(never)]
     fn of_class(&mut self, link: u32, packet: &Packet, tell: impl FnOnce(&mut QueueMeter, Class)) {

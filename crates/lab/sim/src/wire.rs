@@ -59,7 +59,7 @@ impl Wire {
         self.packets.push_back(packet);
     }
 
-    /// The same on a wire with a course of its own.
+    /// Puts a packet on a wire with a course of its own; see [`Wire::put`].
     #[cold]
     #[inline(never)]
     pub(crate) fn put_on_course(&mut self, course: &mut Course, mut packet: Packet, left: Time) {

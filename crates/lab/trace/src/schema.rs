@@ -10,13 +10,13 @@ macro_rules! tables {
     ($(
         $( #[doc = $doc:literal] )+
         $table:literal => $row:ident {
-            $( #[doc = $column_doc:literal] $column:ident: $type:ty [$unit:literal], )+
+            $( $( #[doc = $column_doc:literal] )+ $column:ident: $type:ty [$unit:literal], )+
         }
     )+) => {
         $(
             $( #[doc = $doc] )+
             #[derive(Clone, Copy, PartialEq, Debug)]
-            pub struct $row { $( #[doc = $column_doc] pub $column: $type, )+ }
+            pub struct $row { $( $( #[doc = $column_doc] )+ pub $column: $type, )+ }
 
             impl Row for $row {
                 const SPEC: TableSpec = TableSpec {
@@ -26,7 +26,7 @@ macro_rules! tables {
                         name: stringify!($column),
                         kind: <$type as Cell>::KIND,
                         unit: $unit,
-                        doc: $column_doc.trim_ascii(),
+                        doc: concat!($($column_doc),+).trim_ascii(),
                     }),+],
                 };
                 #[inline]
@@ -90,8 +90,8 @@ tables! {
         state: CaState [""],
     }
 
-    /// Every change of a sender's congestion window, threshold, alpha or state, of the flows that `trace.controller_flows`
-    /// chooses; the file's metadata and `Result.coverage` name them.
+    /// Every change of a sender's congestion window, threshold, alpha or state, of the flows that
+    /// `trace.controller_flows` chooses; the file's metadata and `Result.coverage` name them.
     "controller" => ControllerRow {
         /// When it changed.
         time_s: f64 ["s"],
@@ -107,9 +107,10 @@ tables! {
         state: CaState [""],
     }
 
-    /// What happened to the flows that `trace.controller_flows` chooses: their packets' marks and drops at monitored links, and
-    /// what their senders did. Nothing is in it of other flows: the file's metadata and `Result.coverage` name those that are
-    /// covered, marks and drops of all flows are counted in `queue` and in the result, and `packets` holds each of them.
+    /// What happened to the flows that `trace.controller_flows` chooses: their packets' marks and drops at monitored
+    /// links, and what their senders did. Nothing is in it of other flows: the file's metadata and `Result.coverage`
+    /// name those that are covered, marks and drops of all flows are counted in `queue` and in the result, and
+    /// `packets` holds each of them.
     "events" => EventRow {
         /// When it happened.
         time_s: f64 ["s"],
@@ -151,14 +152,15 @@ tables! {
         ecn: Ecn [""],
         /// Sequence number of the first payload byte.
         seq: u32 [""],
-        /// Waiting bytes after the event. An arrival comes before the queue's decision: its own packet does not wait yet.
+        /// Waiting bytes after the event. An arrival comes before the queue's decision: its own packet does not wait
+        /// yet.
         backlog_bytes: u64 ["B"],
         /// Time in the queue so far.
         sojourn_ps: u64 ["ps"],
     }
 
-    /// What the ends of a flow sent and received, as captures at both hosts show it, of the flows that `trace.segment_flows`
-    /// chooses; the file's metadata and `Result.coverage` name them.
+    /// What the ends of a flow sent and received, as captures at both hosts show it, of the flows that
+    /// `trace.segment_flows` chooses; the file's metadata and `Result.coverage` name them.
     "segments" => SegmentRow {
         /// When it happened.
         time_ps: u64 ["ps"],

@@ -251,4 +251,9 @@ cell!(QueueClass, ColumnKind::Word(QueueClass::NAMES), Column::Text { codes, .. 
 cell!(Class, ColumnKind::Word(Class::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
 // The position is the codepoint on the wire ([RFC 3168, section
 // 5](https://www.rfc-editor.org/rfc/rfc3168#section-5)).
-cell!(Ecn, ColumnKind::Word(&["not_ect", "ect1", "ect0", "ce"]), Column::Text { codes, .. } => codes, value => u32::from(value.bits()));
+cell!(
+    Ecn,
+    ColumnKind::Word(&["not_ect", "ect1", "ect0", "ce"]),
+    Column::Text { codes, .. } => codes,
+    value => u32::from(value.bits())
+);

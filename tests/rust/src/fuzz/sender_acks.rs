@@ -169,8 +169,8 @@ impl Peer {
             assert_eq!(packet.flow, FlowId(7));
         }
         let counters = *self.sender.counters();
-        // What was taken back may be done again. FreeBSD ends congestion recovery with every timeout (EXIT_RECOVERY), and where
-        // fast recovery ends: at snd_nxt as it was, which a timeout may have set back.
+        // What was taken back may be done again. FreeBSD ends congestion recovery with every timeout (EXIT_RECOVERY),
+        // and where fast recovery ends: at snd_nxt as it was, which a timeout may have set back.
         let undone = counters.undos != self.counters.undos;
         let freebsd = self.config.stack.linux().is_none()
             && (counters.timeouts, counters.fast_recoveries)

@@ -1,10 +1,10 @@
 //! Traffic classes: several queues behind one line, each with a law, a limit and a place in the schedule of its own.
 //!
-//! A packet joins the queue of its flow's DiffServ code point. Of the queues that hold packets and that their shapers allow to send,
-//! strict ones come first, in the order of the list; the others share what is left by deficit-weighted round robin. The port of a switch
-//! is made like this (IEEE 802.1Q, clause 8.6.8; SONiC's `SCHEDULER` table), and so is Linux `ets`
-//! (<https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_ets.c>), which the scheduler follows; where it departs is listed in
-//! [`ClassesConfig::DOC`].
+//! A packet joins the queue of its flow's DiffServ code point. Of the queues that hold packets and that their shapers
+//! allow to send, strict ones come first, in the order of the list; the others share what is left by deficit-weighted
+//! round robin. The port of a switch is made like this (IEEE 802.1Q, clause 8.6.8; SONiC's `SCHEDULER` table), and so
+//! is Linux `ets` (<https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_ets.c>), which the scheduler follows;
+//! where it departs is listed in [`ClassesConfig::DOC`].
 //!
 //! It is a shell of its own, since its parts are whole queues: it holds no packets itself and decides on none.
 
@@ -92,7 +92,8 @@ impl Classes {
         self.turns.turn(|index| weighted[usize::from(index)]).ok_or(held_until)
     }
 
-    /// Whether a packet of `size` bytes may join queue `index` as far as the memory is concerned that all of them share.
+    /// Whether a packet of `size` bytes may join queue `index` as far as the memory is concerned that all of them
+    /// share.
     #[inline]
     fn has_memory_for(&self, index: u8, size: u16) -> bool {
         let Some(memory_bytes) = self.config.memory_bytes else { return true };

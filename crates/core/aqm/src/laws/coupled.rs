@@ -1,8 +1,8 @@
 //! One queue, two coupled probabilities: scalable traffic is marked with p, classic traffic dropped with (p/k)^2.
 //!
-//! p rises linearly from the origin with the instantaneous queue Q, p = Q / Q_max; a mark needs one random number below p, a drop two
-//! below p/k. Follows De Schepper, Data Center to the Home, slides, 2015, "Coupled AQM" and "Single Q"; where it departs is listed
-//! in [`CoupledConfig::DOC`].
+//! p rises linearly from the origin with the instantaneous queue Q, p = Q / Q_max; a mark needs one random number below
+//! p, a drop two below p/k. Follows De Schepper, Data Center to the Home, slides, 2015, "Coupled AQM" and "Single Q";
+//! where it departs is listed in [`CoupledConfig::DOC`].
 
 mod config;
 mod doc;

@@ -1,8 +1,10 @@
-//! Two queues, coupled: ECT packets wait in a low-latency queue, others in a classic one, which drives the marks of both.
+//! Two queues, coupled: ECT packets wait in a low-latency queue, others in a classic one, which drives the marks of
+//! both.
 //!
-//! Q, usually the classic queue, gives the probabilities of [`Coupled`](crate::Coupled): ECT packets are marked with p, others dropped
-//! with (p/k)^2. The low-latency queue has a threshold T of its own besides, above which every packet is marked. Follows De Schepper,
-//! Data Center to the Home, slides, 2015, "Detailed implementation"; where it departs is listed in [`DualCoupledConfig::DOC`].
+//! Q, usually the classic queue, gives the probabilities of [`Coupled`](crate::Coupled): ECT packets are marked with p,
+//! others dropped with (p/k)^2. The low-latency queue has a threshold T of its own besides, above which every packet is
+//! marked. Follows De Schepper, Data Center to the Home, slides, 2015, "Detailed implementation"; where it departs is
+//! listed in [`DualCoupledConfig::DOC`].
 
 mod config;
 mod doc;
@@ -69,8 +71,8 @@ impl DualCoupled {
         }
     }
 
-    /// Slides: mark iff (Q_d > T) || (Q_r << S_d) > R1; drop iff (Q_r << S_r) > R1 && > R2. Above the threshold nothing is
-    /// drawn.
+    /// Slides: mark iff (Q_d > T) || (Q_r << S_d) > R1; drop iff (Q_r << S_r) > R1 && > R2. Above the threshold nothing
+    /// is drawn.
     #[inline]
     fn act(&mut self, packet: &Packet, above: bool, queue: u64, random: &mut Stream) -> Decision {
         if above && packet.ecn.is_capable() {

@@ -1,8 +1,8 @@
 //! Two RED instances on one queue, chosen by ECN capability: the one for ECT packets marks, the other one drops.
 //!
-//! Each class has its own average, slope and count of packets since the last hit, as [`Red`](crate::Red) has; the queue that they
-//! average is the same. With weight 1 and min = max the instance for ECT packets is a step. Follows Kuehlewind et al. 2014 section
-//! III-C; where it departs is listed in [`DualRedConfig::DOC`].
+//! Each class has its own average, slope and count of packets since the last hit, as [`Red`](crate::Red) has; the queue
+//! that they average is the same. With weight 1 and min = max the instance for ECT packets is a step. Follows
+//! Kuehlewind et al. 2014 section III-C; where it departs is listed in [`DualRedConfig::DOC`].
 
 mod config;
 mod doc;

@@ -1,8 +1,9 @@
 //! DualPI2: two queues, one PI controller.
 //!
-//! The longer of the two queueing times d drives p' <- p' + alpha (d - target) + beta (d - d before). Low-latency packets are marked
-//! with k p', classic ones dropped, or marked if they are ECT, with p'^2; the low-latency queue has a step or a ramp of its own
-//! besides. Follows `net/sched/sch_dualpi2.c` (<https://elixir.bootlin.com/linux/v6.18/source/net/sched/sch_dualpi2.c>) and RFC 9332
+//! The longer of the two queueing times d drives p' <- p' + alpha (d - target) + beta (d - d before). Low-latency
+//! packets are marked with k p', classic ones dropped, or marked if they are ECT, with p'^2; the low-latency queue has
+//! a step or a ramp of its own besides. Follows `net/sched/sch_dualpi2.c`
+//! (<https://elixir.bootlin.com/linux/v6.18/source/net/sched/sch_dualpi2.c>) and RFC 9332
 //! (<https://www.rfc-editor.org/rfc/rfc9332>); where it departs is listed in [`DualPi2Config::DOC`].
 
 mod coin;

@@ -1,7 +1,8 @@
 //! First in, first out: tail drop and nothing else.
 //!
 //! A packet is dropped if what waits with it would exceed the limit. Follows `pfifo` and `bfifo` of Linux
-//! (<https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_fifo.c>); where it departs is listed in [`FifoConfig::DOC`].
+//! (<https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_fifo.c>); where it departs is listed in
+//! [`FifoConfig::DOC`].
 
 mod doc;
 #[cfg(any(test, feature = "testing"))]

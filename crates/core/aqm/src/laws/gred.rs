@@ -1,8 +1,9 @@
 //! Generic RED: several RED laws on one FIFO. With equal priorities it is WRED, the off-the-shelf relative of dual RED.
 //!
-//! A packet belongs to a virtual queue by its codepoint, and the RED law of that queue decides with an average of its own packets,
-//! of its own and those of queues with smaller priority numbers (RIO), or of all packets (WRED). Follows `net/sched/sch_gred.c`
-//! (<https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_gred.c>); where it departs is listed in [`GredConfig::DOC`].
+//! A packet belongs to a virtual queue by its codepoint, and the RED law of that queue decides with an average of its
+//! own packets, of its own and those of queues with smaller priority numbers (RIO), or of all packets (WRED). Follows
+//! `net/sched/sch_gred.c` (<https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_gred.c>); where it departs is
+//! listed in [`GredConfig::DOC`].
 
 mod config;
 mod doc;

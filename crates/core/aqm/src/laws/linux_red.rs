@@ -1,9 +1,10 @@
 //! Random Early Detection as the Linux kernel runs it, with the parameters of `tc`.
 //!
-//! The law of [`Red`](crate::Red) in integers: the weight of the average is 2^-Wlog, the idle line ages it by a table of shifts, and
-//! hits are spread by a random threshold that a count of packets times the distance from min must reach. Follows
-//! `net/sched/sch_red.c` (<https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_red.c>) and `include/net/red.h`
-//! (<https://elixir.bootlin.com/linux/v6.12/source/include/net/red.h>); where it departs is listed in [`LinuxRedConfig::DOC`].
+//! The law of [`Red`](crate::Red) in integers: the weight of the average is 2^-Wlog, the idle line ages it by a table
+//! of shifts, and hits are spread by a random threshold that a count of packets times the distance from min must reach.
+//! Follows `net/sched/sch_red.c` (<https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_red.c>) and
+//! `include/net/red.h` (<https://elixir.bootlin.com/linux/v6.12/source/include/net/red.h>); where it departs is listed
+//! in [`LinuxRedConfig::DOC`].
 
 mod config;
 mod control;

@@ -1,9 +1,11 @@
-//! Marks and drops with a given probability, whatever waits: the open loop in which laws of congestion control are stated.
+//! Marks and drops with a given probability, whatever waits: the open loop in which laws of congestion control are
+//! stated.
 //!
-//! An arriving ECT packet is marked with probability p, another one dropped with probability q. Events are independent; or evenly
-//! spaced, where a sum grows by p with each packet and every overflow of 1 is an event; or in bursts, where everything is hit for
-//! a time t of each period t / p. Follows the steady-state laws of De Schepper et al. 2015 and, for even gaps, Mathis et al. 1997
-//! section 2 (<https://doi.org/10.1145/263932.264023>); where it departs is listed in [`OpenLoopConfig::DOC`].
+//! An arriving ECT packet is marked with probability p, another one dropped with probability q. Events are independent;
+//! or evenly spaced, where a sum grows by p with each packet and every overflow of 1 is an event; or in bursts, where
+//! everything is hit for a time t of each period t / p. Follows the steady-state laws of De Schepper et al. 2015 and,
+//! for even gaps, Mathis et al. 1997 section 2 (<https://doi.org/10.1145/263932.264023>); where it departs is listed in
+//! [`OpenLoopConfig::DOC`].
 
 mod doc;
 #[cfg(any(test, feature = "testing"))]

@@ -1,8 +1,9 @@
 //! PI2: one queue, one PI controller, classic traffic squared.
 //!
-//! The queueing time d drives p <- p + alpha (d - target) + beta (d - d before). On arrival scalable packets are marked with p, others
-//! marked or dropped with (p/k)^2. Follows De Schepper, Bondarenko, Tsang and Briscoe, PI2, CoNEXT 2016
-//! (<https://doi.org/10.1145/2999572.2999578>) and their module sch_pi2; where it departs is listed in [`Pi2Config::DOC`].
+//! The queueing time d drives p <- p + alpha (d - target) + beta (d - d before). On arrival scalable packets are marked
+//! with p, others marked or dropped with (p/k)^2. Follows De Schepper, Bondarenko, Tsang and Briscoe, PI2, CoNEXT 2016
+//! (<https://doi.org/10.1145/2999572.2999578>) and their module sch_pi2; where it departs is listed in
+//! [`Pi2Config::DOC`].
 
 mod config;
 mod doc;

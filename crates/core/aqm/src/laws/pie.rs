@@ -1,8 +1,10 @@
 //! PIE: proportional integral controller enhanced.
 //!
-//! Every Tupdate p <- p + alpha (d - target) + beta (d - d before), with gains that shrink with p; an arriving packet is dropped with p,
-//! or marked if it is ECT and p at most 10 %. Follows RFC 8033 (<https://www.rfc-editor.org/rfc/rfc8033>) as `net/sched/sch_pie.c`
-//! has it (<https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_pie.c>); where it departs is listed in [`PieConfig::DOC`].
+//! Every Tupdate p <- p + alpha (d - target) + beta (d - d before), with gains that shrink with p; an arriving packet
+//! is dropped with p, or marked if it is ECT and p at most 10 %. Follows RFC 8033
+//! (<https://www.rfc-editor.org/rfc/rfc8033>) as `net/sched/sch_pie.c` has it
+//! (<https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_pie.c>); where it departs is listed in
+//! [`PieConfig::DOC`].
 
 mod config;
 mod control;

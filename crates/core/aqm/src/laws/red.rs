@@ -1,9 +1,9 @@
 //! Random Early Detection as published, in floating point.
 //!
-//! An average follows the queue that each arrival finds, avg <- (1 - w) avg + w q, and ages while the line is idle. Between min
-//! and max a packet is hit with p = max_p (avg - min) / (max - min), above max always; hits are spread by counting or by
-//! independent coins. Follows Floyd and Jacobson, Random Early Detection Gateways for Congestion Avoidance, 1993
-//! (<https://doi.org/10.1109/90.251892>); where it departs is listed in [`RedConfig::DOC`].
+//! An average follows the queue that each arrival finds, avg <- (1 - w) avg + w q, and ages while the line is idle.
+//! Between min and max a packet is hit with p = max_p (avg - min) / (max - min), above max always; hits are spread by
+//! counting or by independent coins. Follows Floyd and Jacobson, Random Early Detection Gateways for Congestion
+//! Avoidance, 1993 (<https://doi.org/10.1109/90.251892>); where it departs is listed in [`RedConfig::DOC`].
 
 mod average;
 mod config;

@@ -1,9 +1,9 @@
 //! Step marking: every ECT packet above a threshold of the instantaneous queue is marked.
 //!
-//! An ECT packet is marked if Q > K, another one dropped if Q > K', where Q includes the packet itself: the queue on arrival, or
-//! on departure the queue or the packet's own wait. Follows DCTCP, RFC 8257 section 3.1
-//! (<https://www.rfc-editor.org/rfc/rfc8257#section-3.1>), in the reading of Kuehlewind et al. 2014 section IV-B; where it departs
-//! is listed in [`StepConfig::DOC`]. Draws no random numbers.
+//! An ECT packet is marked if Q > K, another one dropped if Q > K', where Q includes the packet itself: the queue on
+//! arrival, or on departure the queue or the packet's own wait. Follows DCTCP, RFC 8257 section 3.1
+//! (<https://www.rfc-editor.org/rfc/rfc8257#section-3.1>), in the reading of Kuehlewind et al. 2014 section IV-B; where
+//! it departs is listed in [`StepConfig::DOC`]. Draws no random numbers.
 
 mod doc;
 #[cfg(any(test, feature = "testing"))]

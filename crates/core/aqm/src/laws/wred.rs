@@ -1,15 +1,16 @@
 //! WRED as switches have it: one FIFO in which marks and drops have profiles of their own.
 //!
-//! A profile selects a packet with p(q) = 0 for q < min, `max_probability` (q - min) / (max - min) for min <= q < max, and 1 for q >= max;
-//! min = max is a step. One profile marks ECT packets, one drops those that are not ECT, and one, where a switch has it, drops ECT packets.
-//! q is what waits besides the packet: on arrival the queue that it finds, on departure the queue behind it or, for thresholds in time, its
-//! own wait. With a weight n > 0 each profile averages what it compares, avg <- avg + (q - avg) 2^-n, at every packet that passes.
+//! A profile selects a packet with p(q) = 0 for q < min, `max_probability` (q - min) / (max - min) for min <= q < max,
+//! and 1 for q >= max; min = max is a step. One profile marks ECT packets, one drops those that are not ECT, and one,
+//! where a switch has it, drops ECT packets. q is what waits besides the packet: on arrival the queue that it finds, on
+//! departure the queue behind it or, for thresholds in time, its own wait. With a weight n > 0 each profile averages
+//! what it compares, avg <- avg + (q - avg) 2^-n, at every packet that passes.
 //!
 //! Drops are decided on arrival, as OpenConfig has it (below the minimum "all packets are admitted to the queue",
-//! [openconfig-qos-mem-mgmt.yang](https://github.com/openconfig/public/blob/master/release/models/qos/openconfig-qos-mem-mgmt.yang)); marks
-//! on arrival or on departure, which the chip decides
-//! ([SONiC's test of ECN](https://github.com/sonic-net/sonic-mgmt/blob/master/docs/testplan/ecn/ECN_ACCURACY_README.md)). Where the law departs
-//! from switches, and what it assumes where their documents say nothing, is listed in [`WredConfig::DOC`].
+//! [openconfig-qos-mem-mgmt.yang](https://github.com/openconfig/public/blob/master/release/models/qos/openconfig-qos-mem-mgmt.yang));
+//! marks on arrival or on departure, which the chip decides ([SONiC's test of
+//! ECN](https://github.com/sonic-net/sonic-mgmt/blob/master/docs/testplan/ecn/ECN_ACCURACY_README.md)). Where the law
+//! departs from switches, and what it assumes where their documents say nothing, is listed in [`WredConfig::DOC`].
 
 mod config;
 mod doc;
@@ -93,8 +94,8 @@ impl Law for Wred {
         if self.profiles().into_iter().all(Profile::ignores_a_lone_packet) { u32::MAX } else { 0 }
     }
 
-    /// The average of the profile that drops packets that are not ECT, else of the one that marks, else of the one that drops ECT packets:
-    /// of the first one that averages bytes.
+    /// The average of the profile that drops packets that are not ECT, else of the one that marks, else of the one that
+    /// drops ECT packets: of the first one that averages bytes.
     fn average_bytes(&self) -> Option<f64> {
         self.profiles().into_iter().find_map(Profile::average_bytes)
     }

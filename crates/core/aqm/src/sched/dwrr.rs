@@ -1,5 +1,6 @@
 //! Deficit-weighted round robin as Linux `ets` has it (`ets_qdisc_enqueue`, `ets_qdisc_dequeue`;
-//! <https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_ets.c>): shares of the bytes in proportion to the quanta.
+//! <https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_ets.c>): shares of the bytes in proportion to the
+//! quanta.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -42,9 +43,9 @@ impl Dwrr {
         self.active.retain(|other| *other != index);
     }
 
-    /// The queue that sends next. `next_bytes` says how large the next packet of a queue is, and nothing of a queue that may not send
-    /// now: such a queue keeps its place and its deficit, as if it were not asked. A queue whose packet exceeds its deficit gets a
-    /// quantum and becomes the last one.
+    /// The queue that sends next. `next_bytes` says how large the next packet of a queue is, and nothing of a queue
+    /// that may not send now: such a queue keeps its place and its deficit, as if it were not asked. A queue whose
+    /// packet exceeds its deficit gets a quantum and becomes the last one.
     #[inline]
     pub(crate) fn turn(&mut self, next_bytes: impl Fn(u8) -> Option<u32>) -> Option<u8> {
         loop {
@@ -83,8 +84,8 @@ mod tests {
         order
     }
 
-    /// Quanta of 4500 B and 1500 B, packets of 1500 B. Queue 0 sends 4500 -> 3000 -> 1500 -> 0, gets 4500 and becomes the last;
-    /// queue 1 sends 1500 -> 0, gets 1500 and becomes the last; and so on: 3 to 1.
+    /// Quanta of 4500 B and 1500 B, packets of 1500 B. Queue 0 sends 4500 -> 3000 -> 1500 -> 0, gets 4500 and becomes
+    /// the last; queue 1 sends 1500 -> 0, gets 1500 and becomes the last; and so on: 3 to 1.
     #[test]
     fn equal_packets_share_as_the_quanta() {
         let mut drr = Dwrr::new([4500, 1500].into_iter());
@@ -93,8 +94,8 @@ mod tests {
         assert_eq!(turns(&mut drr, &[1500, 1500], 12), [0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1]);
     }
 
-    /// A queue keeps what is left of its quantum, but sends nothing beyond its deficit. Quanta of 1500 B, packets of 1000 B and 400 B:
-    /// queue 0 sends (500 left), and gets 1500: 2000 for two packets, then 1500 for one and 500 left;
+    /// A queue keeps what is left of its quantum, but sends nothing beyond its deficit. Quanta of 1500 B, packets of
+    /// 1000 B and 400 B: queue 0 sends (500 left), and gets 1500: 2000 for two packets, then 1500 for one and 500 left;
     /// queue 1 sends three (300 left), and gets 1500: 1800 for four (200 left), then 1700 for four (100 left).
     #[test]
     fn what_is_left_of_a_quantum_is_kept() {

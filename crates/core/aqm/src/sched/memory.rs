@@ -1,8 +1,9 @@
 //! Memory that several queues share, divided by dynamic thresholds.
 //!
-//! Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory packet switches", IEEE/ACM ToN 6(2), 1998: a queue may hold up to
-//! alpha times the memory that is free, so busy queues leave some of it for those that are not yet. Reserved memory belongs to its queue;
-//! dynamic thresholds divide the rest. SONiC's `BUFFER_PROFILE` has the same parameters as `dynamic_th` (alpha is 2 to that power) and `size`
+//! Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory packet switches", IEEE/ACM ToN 6(2), 1998: a
+//! queue may hold up to alpha times the memory that is free, so busy queues leave some of it for those that are not
+//! yet. Reserved memory belongs to its queue; dynamic thresholds divide the rest. SONiC's `BUFFER_PROFILE` has the same
+//! parameters as `dynamic_th` (alpha is 2 to that power) and `size`
 //! (<https://github.com/sonic-net/SONiC/wiki/Configuration#buffer-profile>).
 
 /// What one queue may hold of a shared memory.
@@ -33,7 +34,8 @@ impl MemoryShare {
         held_bytes.saturating_sub(self.reserved_bytes)
     }
 
-    /// Whether a packet of `size` bytes may join a queue that holds `held_bytes`, while `free_bytes` are left of the part that all share.
+    /// Whether a packet of `size` bytes may join a queue that holds `held_bytes`, while `free_bytes` are left of the
+    /// part that all share.
     #[inline]
     pub fn admits(self, held_bytes: u64, size: u32, free_bytes: u64) -> bool {
         let after = self.shared(held_bytes + u64::from(size));
@@ -47,7 +49,8 @@ impl MemoryShare {
 mod tests {
     use super::*;
 
-    /// 1000 B are free. With alpha 0.5 a queue may hold 500 B of them beyond the 300 B that are its own: 800 B with the arriving packet.
+    /// 1000 B are free. With alpha 0.5 a queue may hold 500 B of them beyond the 300 B that are its own: 800 B with the
+    /// arriving packet.
     #[test]
     fn the_reserved_part_comes_first_and_then_alpha_times_what_is_free() {
         let share = MemoryShare { alpha: 0.5, reserved_bytes: 300 };

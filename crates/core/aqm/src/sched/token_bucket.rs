@@ -13,8 +13,8 @@ pub struct ShaperConfig {
     pub burst_bytes: u32,
 }
 
-/// The bucket. Instead of its level it keeps the time at which it will be full, so that it needs no update while nothing is sent: the
-/// virtual scheduling of the generic cell rate algorithm (ITU-T I.371, annex A).
+/// The bucket. Instead of its level it keeps the time at which it will be full, so that it needs no update while
+/// nothing is sent: the virtual scheduling of the generic cell rate algorithm (ITU-T I.371, annex A).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TokenBucket {
     serialiser: Serialiser,
@@ -33,8 +33,8 @@ impl TokenBucket {
         Self { serialiser, burst: serialiser.span(config.burst_bytes), full_at: Time::ZERO }
     }
 
-    /// Whether the bucket allows a packet of `bytes` at `now`; if not, when it will, if nothing is sent until then. A packet that is larger
-    /// than the bucket needs a full one.
+    /// Whether the bucket allows a packet of `bytes` at `now`; if not, when it will, if nothing is sent until then. A
+    /// packet that is larger than the bucket needs a full one.
     #[inline]
     pub(crate) fn wait_for(&self, bytes: u16, now: Time) -> Option<Time> {
         let beyond = self.burst.saturating_sub(self.serialiser.span(bytes.into()));
@@ -57,8 +57,8 @@ mod tests {
         Time::ZERO + Span::from_micros(us)
     }
 
-    /// 8 Mbit/s: a byte takes 1 us. A bucket of 2500 B allows 1500 B at 0; 1000 B are left, so that the next 1500 B wait for 500 B:
-    /// 500 us. After that the bucket is empty, and 1500 B take 1500 us.
+    /// 8 Mbit/s: a byte takes 1 us. A bucket of 2500 B allows 1500 B at 0; 1000 B are left, so that the next 1500 B
+    /// wait for 500 B: 500 us. After that the bucket is empty, and 1500 B take 1500 us.
     #[test]
     fn a_burst_and_then_the_rate() {
         let mut bucket =

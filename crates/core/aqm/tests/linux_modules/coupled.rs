@@ -69,7 +69,8 @@ fn coupled() {
     ];
     let mut text = String::from(
         "# sch_coupled against shoal_aqm::Coupled.\n\
-         # config: limit packets, limit bytes, rate B/s, decide at dequeue, measure, form, saturation, coupling, drop bits, mark \
+         # config: limit packets, limit bytes, rate B/s, decide at dequeue, measure, form, saturation, coupling, drop \
+         bits, mark \
          bits, unit\n\
          # a(rrival), d(equeue): time ns, size, ECT, random numbers drawn, outcome, p of the last decision in 2^-32\n",
     );
@@ -151,7 +152,8 @@ fn dualq_coupled() {
     ];
     let mut text = String::from(
         "# sch_dualq_coupled against shoal_aqm::DualCoupled.\n\
-         # config: limit packets, limit bytes, rate B/s, decide at dequeue, measure, form, saturation, coupling, drop bits, mark \
+         # config: limit packets, limit bytes, rate B/s, decide at dequeue, measure, form, saturation, coupling, drop \
+         bits, mark \
          bits, unit, threshold measure, threshold, total, scheduler, classic percent, shift ns, mtu\n\
          # a(rrival), d(equeue): time ns, size, ECT, random numbers drawn, outcome, p of the last decision in 2^-32\n",
     );

@@ -85,9 +85,11 @@ const MEAN_PACKET: u32 = 1000;
 fn dualred() {
     let mut text = String::from(
         "# sch_dualred against shoal_aqm::DualRed.\n\
-         # config: limit packets, limit bytes, rate B/s, mean packet, per class; then for not-ECT and ECT: min, max, max_p, \
+         # config: limit packets, limit bytes, rate B/s, mean packet, per class; then for not-ECT and ECT: min, max, \
+         max_p, \
          weight, gentle, independent\n\
-         # a(rrival), d(equeue): time ns, size, ECT, random numbers drawn, outcome, average not-ECT, average ECT (bytes)\n",
+         # a(rrival), d(equeue): time ns, size, ECT, random numbers drawn, outcome, average not-ECT, average ECT \
+         (bytes)\n",
     );
     let mut outcomes = Outcomes::default();
     for (case, seed) in CASES.into_iter().zip(1..) {

@@ -8,11 +8,11 @@ use std::fmt::Write;
 
 /// How often each outcome of each operation has been seen.
 #[derive(Default, Debug)]
-pub struct Outcomes(BTreeMap<String, u32>);
+pub(super) struct Outcomes(BTreeMap<String, u32>);
 
 impl Outcomes {
     /// Fails unless each outcome of "operation: outcome outcome ..." has been seen `least` times.
-    pub fn require(&self, least: u32, list: &str) {
+    pub(super) fn require(&self, least: u32, list: &str) {
         let (operation, outcomes) = list.split_once(": ").expect("an operation");
         for outcome in outcomes.split(' ') {
             let count = self.0.get(&format!("{operation} {outcome}"));
@@ -22,7 +22,7 @@ impl Outcomes {
 }
 
 /// Limits of a module in packets and in bytes, of which one is 0 and means none.
-pub fn limit_row(limit: Extent) -> String {
+pub(super) fn limit_row(limit: Extent) -> String {
     match limit {
         Extent::Packets(packets) => format!("{packets}\t0"),
         Extent::Bytes(bytes) => format!("0\t{bytes}"),
@@ -31,7 +31,7 @@ pub fn limit_row(limit: Extent) -> String {
 }
 
 /// A queue under scripted traffic. All times are whole nanoseconds, which is what modules count.
-pub struct Script<'a, Q> {
+pub(super) struct Script<'a, Q> {
     pub queue: Q,
     line: Rate,
     ecn: &'a [Ecn],
@@ -44,10 +44,10 @@ pub struct Script<'a, Q> {
 }
 
 /// What the record says after an operation besides its outcome.
-pub type State<Q> = fn(&Q) -> String;
+pub(super) type State<Q> = fn(&Q) -> String;
 
 impl<'a, Q: Queue> Script<'a, Q> {
-    pub fn new(
+    pub(super) fn new(
         queue: Q,
         line: Rate,
         ecn: &'a [Ecn],
@@ -71,7 +71,7 @@ impl<'a, Q: Queue> Script<'a, Q> {
     }
 
     /// `operations` operations in phases of rising and falling load, with short and long pauses.
-    pub fn run(&mut self, operations: u32, state: State<Q>) {
+    pub(super) fn run(&mut self, operations: u32, state: State<Q>) {
         for n in 0..operations {
             let arrivals = if n / 150 % 2 == 0 { 11 } else { 5 };
             match self.script.uniform_u32() % 16 {

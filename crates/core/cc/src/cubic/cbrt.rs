@@ -66,8 +66,8 @@ mod tests {
         // 37 bits: third = (37 * 84 >> 8) - 1 = 11; leading = a >> 33 = 9; start = (139 << 11) >> 6 = 4448;
         // 2 * 4448 + a / (4448 * 4447) = 8896 + 4067; 12,963 * 341 >> 10 = 4316.
         assert_eq!(cube_root(80_452_070_310), 4316);
-        // Two packets: 33 bits, third 9, leading 39, start 1800; 3600 + a / (1800 * 1799) = 1656, where a / 1800^2 would be
-        // 1655 and the root 1749.
+        // Two packets: 33 bits, third 9, leading 39, start 1800; 3600 + a / (1800 * 1799) = 1656, where a / 1800^2
+        // would be 1655 and the root 1749.
         assert_eq!(cube_root(5_363_471_354), 1750);
         // The smallest argument of the table: third 1, leading 8, start 4; 8 + 64 / (4 * 3) = 13, a third of it 4.
         assert_eq!(cube_root(64), 4);

@@ -93,8 +93,8 @@ impl HyStart {
         }
     }
 
-    /// Whether closely spaced ACKs have arrived for half an RTT since the round began; for a whole one if the host paces, which
-    /// alone spreads them over half of it.
+    /// Whether closely spaced ACKs have arrived for half an RTT since the round began; for a whole one if the host
+    /// paces, which alone spreads them over half of it.
     fn is_long_train(
         &mut self,
         era: Era,

@@ -143,7 +143,8 @@ impl LinuxCubic {
         if self.last_max_cwnd == 0 { count.min(20) } else { count }
     }
 
-    /// W(t) = origin + C (t - K)^3, `t` in 2^-10 s, wrapping as the kernel's 64-bit product does (347 s past the origin).
+    /// W(t) = origin + C (t - K)^3, `t` in 2^-10 s, wrapping as the kernel's 64-bit product does (347 s past the
+    /// origin).
     fn target(&self, t: u64) -> u32 {
         let origin_at = u64::from(self.time_to_origin);
         let distance = t.abs_diff(origin_at);

@@ -86,7 +86,7 @@ pub enum AlphaInRecovery {
 /// Response to the first mark of a connection, or of the time after an idle period.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FirstMark {
-    /// The same response as to every other mark.
+    /// The response is that to every other mark.
     AsAny,
     /// The window is halved and alpha is set to one (FreeBSD `net.inet.tcp.cc.dctcp.slowstart`).
     Halve,

@@ -41,8 +41,8 @@ pub const FREEBSD: DctcpConfig = DctcpConfig {
 };
 
 const ONE_MSS: Difference = Difference {
-    text: "One MSS is one everywhere; the kernel of 14 uses t_maxseg (without room for options: 1460 B) in some places and \
-           tcp_maxseg() (1448 B) in others.",
+    text: "One MSS is one everywhere; the kernel of 14 uses t_maxseg (without room for options: 1460 B) in some \
+           places and tcp_maxseg() (1448 B) in others.",
     test: "the_first_packet_of_a_change_counts_with_the_old_state",
 };
 
@@ -50,20 +50,22 @@ const ONE_MSS: Difference = Difference {
 pub const FREEBSD_DOC: ModelDoc = ModelDoc {
     name: "dctcp-freebsd",
     kind: ModelKind::CongestionControl,
-    summary: "Kato et al.'s DCTCP: alpha from zero, renewed after idle periods; marks never stop growth; CWR once a round trip.",
-    follows: "Kato, Eggert, Zimmermann, Van Meter, Tokuda: Extensions to FreeBSD Datacenter TCP for Incremental Deployment \
-              Support (2015); FreeBSD-CURRENT of January 2015, sys/netinet/cc/cc_dctcp.c",
+    summary: "Kato et al.'s DCTCP: alpha from zero, renewed after idle periods; marks never stop growth; CWR once a \
+              round trip.",
+    follows: "Kato, Eggert, Zimmermann, Van Meter, Tokuda: Extensions to FreeBSD Datacenter TCP for Incremental \
+              Deployment Support (2015); FreeBSD-CURRENT of January 2015, sys/netinet/cc/cc_dctcp.c",
     differences: &[
         WIDE_COUNTERS,
         Difference {
-            text: "Alpha is updated when duplicate ACKs lead into fast recovery, as the paper says in section 4.2.3; the module of 2015 only \
-                   counts duplicates there, one MSS each (that reading: alpha_on_loss = \"keep\").",
+            text: "Alpha is updated when duplicate ACKs lead into fast recovery, as the paper says in section 4.2.3; \
+                   the module of 2015 only counts duplicates there, one MSS each (that reading: alpha_on_loss = \
+                   \"keep\").",
             test: "duplicates_count_one_segment_and_update_alpha",
         },
         Difference {
-            text: "What happens after idle periods and after recovery happens every time. In the module of 2015 the first call \
-                   replaced the function pointer by NewReno's instead of calling it: the first idle period of any connection \
-                   of the host renewed alpha but kept the window, all later ones did the opposite.",
+            text: "What happens after idle periods and after recovery happens every time. In the module of 2015 the \
+                   first call replaced the function pointer by NewReno's instead of calling it: the first idle period \
+                   of any connection of the host renewed alpha but kept the window, all later ones did the opposite.",
             test: "every_idle_period_renews_alpha",
         },
     ],

@@ -55,14 +55,15 @@ pub const DCTCP_DOC: ModelDoc = ModelDoc {
     follows: "RFC 8257; Linux net/ipv4/tcp_dctcp.c (6.x)",
     differences: &[
         Difference {
-            text: "What an ACK delivers is in the window that it ends (Linux since 6.15); before, `in_ack_event` ran ahead of \
-               `delivered`, so that it counted in the next.",
+            text: "What an ACK delivers is in the window that it ends (Linux since 6.15); before, `in_ack_event` ran \
+                   ahead of `delivered`, so that it counted in the next.",
             test: "the_ack_that_ends_a_window_counts_in_it",
         },
         Difference {
-            text: "No difference, but what a user sees first at long round trips: with marks rarer than about 3 % the kernel's integers \
-               (2^-10, shift 4) keep alpha at or near 0 while an exact alpha follows p, so that W p rises from 1.9 to about 5 and windows \
-               are up to three times as large as the law from p >= 0.05 says. alpha_resolution = \"exact\" switches it off.",
+            text: "No difference, but what a user sees first at long round trips: with marks rarer than about 3 % the \
+                   kernel's integers (2^-10, shift 4) keep alpha at or near 0 while an exact alpha follows p, so that \
+                   W p rises from 1.9 to about 5 and windows are up to three times as large as the law from p >= 0.05 \
+                   says. alpha_resolution = \"exact\" switches it off.",
             test: "rare_marks_fall_through_the_integers_of_alpha",
         },
     ],
@@ -81,13 +82,14 @@ pub const LINUX_3_18_DOC: ModelDoc = ModelDoc {
 pub const STANFORD_DOC: ModelDoc = ModelDoc {
     name: "dctcp-stanford",
     kind: ModelKind::CongestionControl,
-    summary: "The Stanford patch: window set at once on entering CWR, alpha from zero and never below 15/1024 afterwards.",
+    summary: "The Stanford patch: window set at once on entering CWR, alpha from zero and never below 15/1024 \
+              afterwards.",
     follows: "mininet-tests dctcp/0001-Updated-DCTCP-patch-for-3.2-kernels.patch",
     differences: &[
         WIDE_COUNTERS,
         Difference {
-            text: "The first observation window ends with the first byte acknowledged; the patch compares with zeroed memory, \
-                   whose place in sequence space depends on the initial sequence number.",
+            text: "The first observation window ends with the first byte acknowledged; the patch compares with zeroed \
+                   memory, whose place in sequence space depends on the initial sequence number.",
             test: "the_first_window_ends_with_the_first_byte",
         },
     ],
@@ -97,11 +99,13 @@ pub const STANFORD_DOC: ModelDoc = ModelDoc {
 pub const IKR_DOC: ModelDoc = ModelDoc {
     name: "dctcp-ikr",
     kind: ModelKind::CongestionControl,
-    summary: "Kuehlewind et al.'s DCTCP: finer alpha updated on each ACK, progressive reduction, growth in CWR, no slow start after a cut.",
-    follows: "Kuehlewind, Wagner, Reyes Espinosa, Briscoe: Using Data Center TCP (DCTCP) in the Internet (2014), section III",
+    summary: "Kuehlewind et al.'s DCTCP: finer alpha updated on each ACK, progressive reduction, growth in CWR, no \
+              slow start after a cut.",
+    follows: "Kuehlewind, Wagner, Reyes Espinosa, Briscoe: Using Data Center TCP (DCTCP) in the Internet (2014), \
+              section III",
     differences: &[Difference {
-        text: "ssthresh = cwnd - 1 is set on entering CWR even if nothing is cut (as the patch does with cwnd), and is at least \
-               two packets; the paper says neither.",
+        text: "ssthresh = cwnd - 1 is set on entering CWR even if nothing is cut (as the patch does with cwnd), and \
+               is at least two packets; the paper says neither.",
         test: "entering_cwr_ends_slow_start_even_without_a_cut",
     }],
 };

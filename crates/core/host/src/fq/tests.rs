@@ -66,9 +66,9 @@ fn short_ones_before(fq: &mut Fq, now_us: u64) -> usize {
 
 #[test]
 fn a_long_segment_is_paid_for_in_turns() {
-    // A packet counts 1514 B. The first turn is 15,140 B, each later one 3028 B. A segment of 45 packets, 68,130 B, leaves
-    // 15,140 - 68,130 = -52,990 B; 18 turns make that 1514 B. Connection 2 has five segments of two packets in its first turn
-    // and one in each later one: it is served after each of the 18 turns of connection 1, 5 + 17 = 22.
+    // A packet counts 1514 B. The first turn is 15,140 B, each later one 3028 B. A segment of 45 packets, 68,130 B,
+    // leaves 15,140 - 68,130 = -52,990 B; 18 turns make that 1514 B. Connection 2 has five segments of two packets in
+    // its first turn and one in each later one: it is served after each of the 18 turns of connection 1, 5 + 17 = 22.
     let mut fq = fq();
     hand_over(&mut fq, 1, LONG, 10, 0);
     hand_over(&mut fq, 1, LONG, 10, 0);
@@ -82,8 +82,9 @@ fn a_long_segment_is_paid_for_in_turns() {
 
 #[test]
 fn who_was_silent_for_longer_than_the_delay_has_a_whole_turn() {
-    // The debt of 52,990 B is paid at once if nobody else waits: 18 turns leave 1514 B, which is one packet. After a pause of
-    // more than 40 ms the connection has at least a turn of 3028 B, two packets, before connection 2 has its first.
+    // The debt of 52,990 B is paid at once if nobody else waits: 18 turns leave 1514 B, which is one packet. After a
+    // pause of more than 40 ms the connection has at least a turn of 3028 B, two packets, before connection 2 has its
+    // first.
     for (pause_us, expected) in [(40_000, 1), (40_001, 2)] {
         let mut fq = fq();
         hand_over(&mut fq, 1, LONG, 10, 0);

@@ -92,7 +92,8 @@ fn packets_whose_delay_would_be_negative_are_sent_at_once() {
     assert!((40..93).contains(&at_once), "{at_once}");
 }
 
-/// The draws of each packet in their order: duplication, loss, corruption, for a copy loss, corruption and jitter, then jitter.
+/// The draws of each packet in their order: duplication, loss, corruption, for a copy loss, corruption and jitter, then
+/// jitter.
 #[test]
 fn the_order_of_draws() {
     let half = Chance::of(0.5);
@@ -168,8 +169,9 @@ fn slots_let_packets_leave_in_bursts() {
     let slot = Some(Slot { min: ms, max: ms, packets: 3, bytes: 0 });
     let mut outside = outside();
     let mut netem = Netem::new(&Impairments { slot, ..Impairments::NONE }, Span::ZERO, 1, &mut outside);
-    // Five packets at 0.1 ms: a slot opens 1 ms later, for three. With the third the next one is set, for 1 ms later, which two
-    // leave with one place to spare. That slot is from before the packet of 5 ms, which therefore waits for a new one.
+    // Five packets at 0.1 ms: a slot opens 1 ms later, for three. With the third the next one is set, for 1 ms later,
+    // which two leave with one place to spare. That slot is from before the packet of 5 ms, which therefore waits for a
+    // new one.
     let arrivals = [us(100), us(100), us(100), us(100), us(100), us(5_000)];
     let left = carry(&mut netem, &arrivals, &mut outside);
     let times: Vec<u64> = left.iter().map(|(_, at)| at.as_micros()).collect();
@@ -268,8 +270,8 @@ fn some_impairments() -> impl Strategy<Value = Impairments> {
 }
 
 proptest! {
-    /// In the end what came and what was copied has left, was lost, or was corrupted, whatever is combined; and nothing leaves before
-    /// it came.
+    /// In the end what came and what was copied has left, was lost, or was corrupted, whatever is combined; and nothing
+    /// leaves before it came.
     #[test]
     fn no_packet_vanishes(
         impairments in some_impairments(),

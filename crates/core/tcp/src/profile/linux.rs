@@ -65,11 +65,11 @@ pub enum BurstLimit {
 pub enum TailProbe {
     /// No probes.
     Off,
-    /// After max(2 SRTT, 10 ms), or max(2 SRTT, 1.5 SRTT + 200 ms) with one packet in flight; only in Open; a probe of new
-    /// data opens no episode (Linux 3.18).
+    /// After max(2 SRTT, 10 ms), or max(2 SRTT, 1.5 SRTT + 200 ms) with one packet in flight; only in Open; a probe of
+    /// new data opens no episode (Linux 3.18).
     Linux318,
-    /// After 2 SRTT + 2 ms, or 2 SRTT + the RTO floor with one packet in flight; in Open and CWR (current Linux, RFC 8985
-    /// section 7).
+    /// After 2 SRTT + 2 ms, or 2 SRTT + the RTO floor with one packet in flight; in Open and CWR (current Linux, RFC
+    /// 8985 section 7).
     Linux6,
 }
 

@@ -1,4 +1,5 @@
-//! ACKs that stand for several packets beyond a hole (Linux since 4.18 `__tcp_ack_snd_check`, `tcp_compressed_ack_kick`).
+//! ACKs that stand for several packets beyond a hole (Linux since 4.18 `__tcp_ack_snd_check`,
+//! `tcp_compressed_ack_kick`).
 
 use shoal_units::{Span, Time};
 

@@ -2,7 +2,6 @@
 //! `tcp_event_data_recv`, `__tcp_ack_snd_check`, `tcp_send_delayed_ack`).
 
 use crate::{EndpointConfig, Linux};
-use shoal_packet::Packet;
 use shoal_units::{Span, Time};
 
 /// Delayed-ACK state (Linux `icsk_ack`).
@@ -85,8 +84,8 @@ impl DelayedAck {
         self.ato = rules.delack_min;
     }
 
-    /// A segment has made the window larger. Linux makes the number of quick ACKs that are left odd then, so that at least one is
-    /// (`tcp_grow_window`: `quick |= 1`).
+    /// A segment has made the window larger. Linux makes the number of quick ACKs that are left odd then, so that at
+    /// least one is (`tcp_grow_window`: `quick |= 1`).
     #[cold]
     pub(super) fn on_larger_window(&mut self, config: &EndpointConfig) {
         if config.receiver_stack().linux().is_some() {
@@ -94,18 +93,11 @@ impl DelayedAck {
         }
     }
 
-    /// Starts the timer for an ACK that may wait. Returns true if it should be sent now: on FreeBSD if the
-    /// timer is running, because every second segment is acknowledged, or if the host has merged packets into
-    /// `packet` (`DELAY_ACK`). Linux also tests whether the timer is about to expire
-    /// (`tcp_send_delayed_ack`); since small segments are acknowledged immediately, there is never a second one
-    /// that may wait.
+    /// Starts the timer for an ACK that may wait. Linux also tests whether the timer is about to expire
+    /// (`tcp_send_delayed_ack`); since small segments are acknowledged immediately, there is never a second one that
+    /// may wait.
     #[inline]
-    pub(super) fn arm(&mut self, config: &EndpointConfig, packet: &Packet, now: Time) -> bool {
-        let Some(rules) = config.receiver_stack().linux() else {
-            let waiting = self.is_pending();
-            self.deadline = self.deadline.min(now + config.receiver_stack().delack_max);
-            return waiting || packet.payload > config.mss();
-        };
+    pub(super) fn arm_on_linux(&mut self, config: &EndpointConfig, rules: &Linux, now: Time) {
         let floor = rules.delack_min;
         let mut ato = self.ato;
         if ato > floor {
@@ -115,7 +107,11 @@ impl DelayedAck {
             ato = ato.min(bound).min(config.receiver_stack().delack_max);
         }
         self.deadline = self.deadline.min(now + ato.max(floor));
-        false
+    }
+    /// Starts the timer for an ACK that may wait.
+    #[inline]
+    pub(super) fn arm_on_freebsd(&mut self, config: &EndpointConfig, now: Time) {
+        self.deadline = now + config.receiver_stack().delack_max;
     }
     /// Stops the timer after an ACK was sent for any reason.
     #[inline]

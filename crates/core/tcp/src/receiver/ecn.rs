@@ -67,7 +67,8 @@ impl Feedback {
                 }
                 if packet.ecn.is_ce() && !*latched {
                     *latched = true;
-                    reaction.quick = stack.linux().map_or(0, |rules| rules.quick_acks_after_ce); // The sender's window may be small.
+                    // The sender's window may be small.
+                    reaction.quick = stack.linux().map_or(0, |rules| rules.quick_acks_after_ce);
                 }
                 seen
             }
@@ -92,7 +93,8 @@ impl Feedback {
         if packet.ecn != Ecn::NotEct {
             *seen = true;
         } else if *seen {
-            reaction.quick = stack.linux().map_or(0, |rules| rules.quick_acks_after_not_ect); // Probably a retransmission.
+            // Probably a retransmission.
+            reaction.quick = stack.linux().map_or(0, |rules| rules.quick_acks_after_not_ect);
         }
         reaction
     }

@@ -3,30 +3,33 @@
 use shoal_packet::Packet;
 use shoal_units::cast::fit_u32;
 
-/// Window scale of a receive buffer of 64 MiB, as hosts of the kernel plane have; stock hosts with 6 to 32 MiB have 7 to 10.
+/// Window scale of a receive buffer of 64 MiB, as hosts of the kernel plane have; stock hosts with 6 to 32 MiB have 7
+/// to 10.
 const BUFFER_SCALE: u8 = 11;
 
-/// Memory that a packet takes beyond its payload, which is in a page: `struct sk_buff`, `struct skb_shared_info` and the bytes
-/// for headers, as packets of the kernel plane have. Drivers of real cards differ by what they allocate for a packet.
+/// Memory that a packet takes beyond its payload, which is in a page: `struct sk_buff`, `struct skb_shared_info` and
+/// the bytes for headers, as packets of the kernel plane have. Drivers of real cards differ by what they allocate for a
+/// packet.
 const OVERHEAD_BYTES: u32 = 256 + 320 + 256;
 
-/// Packets that share the overhead of one when a host merges them (`MAX_SKB_FRAGS`), each of which has its payload in one piece.
+/// Packets that share the overhead of one when a host merges them (`MAX_SKB_FRAGS`), each of which has its payload in
+/// one piece.
 const MERGED_IN_ONE: u32 = 17;
 
-/// What fills the buffer of a receiver, of which the window is as large as its buffer allows, and by how much its last ACK
-/// announced less than the whole window.
+/// What fills the buffer of a receiver, of which the window is as large as its buffer allows, and by how much its last
+/// ACK announced less than the whole window.
 ///
-/// Such a window shrinks by the memory of what has not been read, and Linux acknowledges data at once only if the window that it
-/// would announce is not smaller than the last one (`__tcp_ack_snd_check`, `__tcp_select_window`); otherwise the read does it. An
-/// ACK that a change of the CE state or the start of a connection forces announces the smaller window, after which the next
-/// segments do not have to wait. How much of its memory a segment takes from the window is measured once, at the first
-/// (`tcp_measure_rcv_mss`).
+/// Such a window shrinks by the memory of what has not been read, and Linux acknowledges data at once only if the
+/// window that it would announce is not smaller than the last one (`__tcp_ack_snd_check`, `__tcp_select_window`);
+/// otherwise the read does it. An ACK that a change of the CE state or the start of a connection forces announces the
+/// smaller window, after which the next segments do not have to wait. How much of its memory a segment takes from the
+/// window is measured once, at the first (`tcp_measure_rcv_mss`).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Unread {
     /// Memory of what has not been read.
     bytes: u32,
-    /// How much less than the whole window was announced, in units of the window's scale, when the last of `acks` ACKs was
-    /// sent; if more have been sent since, everything had been read.
+    /// How much less than the whole window was announced, in units of the window's scale, when the last of `acks` ACKs
+    /// was sent; if more have been sent since, everything had been read.
     missing: u32,
     acks: u32,
     /// Payload over memory of the first segment, in 256ths (`scaling_ratio`); zero before it.
@@ -35,7 +38,8 @@ pub(super) struct Unread {
 }
 
 impl Unread {
-    /// A segment has come that the application does not read before the next one; `mss` is the payload of one of its packets.
+    /// A segment has come that the application does not read before the next one; `mss` is the payload of one of its
+    /// packets.
     pub(super) fn add(&mut self, segment: &Packet, mss: u16) {
         if segment.payload == 0 {
             return;
@@ -54,13 +58,14 @@ impl Unread {
         (self.bytes, self.was_read) = (0, true);
     }
 
-    /// Whether the application has not read yet. Until then the window is that of the handshake, and each segment makes it larger.
+    /// Whether the application has not read yet. Until then the window is that of the handshake, and each segment makes
+    /// it larger.
     pub(super) fn grows_window(&self) -> bool {
         !self.was_read
     }
 
-    /// The segment that came last has caused an ACK, number `acks_sent`, the first after `received_bytes`. The right edge of the
-    /// window does not move back (`tcp_select_window`).
+    /// The segment that came last has caused an ACK, number `acks_sent`, the first after `received_bytes`. The right
+    /// edge of the window does not move back (`tcp_select_window`).
     pub(super) fn on_ack(&mut self, acks_sent: u32, sent_before: u32, received_bytes: u32, scale: u8) {
         let edge = self.missing(sent_before).saturating_add(units(received_bytes, scale));
         (self.missing, self.acks) = (self.taken(scale).min(edge), acks_sent);
@@ -113,10 +118,10 @@ mod tests {
 
     #[test]
     fn windows_are_those_of_linux() {
-        // Windows that Linux 7.3 announced, in units of 2048 B below the whole one, for batches of a card. Of 64 MiB a first
-        // segment of 4 packets, 5792 B in 6624 B, leaves 223 of 256 parts: 28544 units. So n packets take
-        // floor((n x 1448 + 832) x 223 / 256 / 2048) units, which is 0, 1, 2, 2, 3 for 1 to 5.
-        // One packet, then four: 28544, and 28544 - floor(5792 / 2048) = 28542, as the edge does not move back to 28541.
+        // Windows that Linux 7.3 announced, in units of 2048 B below the whole one, for batches of a card. Of 64 MiB a
+        // first segment of 4 packets, 5792 B in 6624 B, leaves 223 of 256 parts: 28544 units. So n packets take
+        // floor((n x 1448 + 832) x 223 / 256 / 2048) units, which is 0, 1, 2, 2, 3 for 1 to 5. One packet, then four:
+        // 28544, and 28544 - floor(5792 / 2048) = 28542, as the edge does not move back to 28541.
         let mut unread = receiver(4);
         assert_eq!(unread.payload_share, 223);
         add(&mut unread, 1);
@@ -152,8 +157,9 @@ mod tests {
 
     #[test]
     fn large_batches_take_what_they_take_on_linux() {
-        // Four flows of `linux-6-10g` at 10 Gbit/s on Linux 7.3; the first segment had 5 packets, 7240 B in 8072 B: 229 parts
-        // and 29312 units. Batches of one interrupt in packets, and the units that were missing after the last of them.
+        // Four flows of `linux-6-10g` at 10 Gbit/s on Linux 7.3; the first segment had 5 packets, 7240 B in 8072 B: 229
+        // parts and 29312 units. Batches of one interrupt in packets, and the units that were missing after the last of
+        // them.
         let batches: [(&[u16], u32); 7] = [
             (&[26], 17),
             (&[26, 16], 27),

@@ -1,8 +1,8 @@
 //! Proportional rate reduction (RFC 6937 section 3.1, <https://www.rfc-editor.org/rfc/rfc6937#section-3.1>): what both
 //! kernels have of it, in the unit of the window.
 
-/// An episode in which the window comes down: packets (Linux `prr_delivered`, `prr_out`, `prior_cwnd`) or bytes (FreeBSD
-/// `sackhint`).
+/// An episode in which the window comes down: packets (Linux `prr_delivered`, `prr_out`, `prior_cwnd`) or bytes
+/// (FreeBSD `sackhint`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Prr {
     delivered: u64,

@@ -147,3 +147,35 @@ fn without_sack_and_before_4_18_every_packet_is_acknowledged() {
     );
     receiver_with(config("reno", "linux-3.18"), &with_sack);
 }
+
+/// The option has room for a second block, so that nothing is pushed out; the 0.3 + 1 + 0.01 ms of the first packet go
+/// on.
+#[test]
+fn a_second_block_waits_with_the_first() {
+    run(
+        20,
+        "
+        100ms     < 2..5
+        100ms     > ack 1 sack 2-3, ack 1 sack 2-4, ack 1 sack 2-5
+        100.3ms   < 5
+        100.4ms   < 8
+        101.31ms  > ack 1 sack 8-9 2-6
+    ",
+    );
+}
+
+/// A copy of what waits beyond the hole is reported at once (`tcp_data_queue_ofo`, `tcp_dsack_extend`), although ACKs
+/// are held.
+#[test]
+fn a_copy_beyond_the_hole_is_reported_at_once() {
+    run(
+        20,
+        "
+        100ms     < 2..5
+        100ms     > ack 1 sack 2-3, ack 1 sack 2-4, ack 1 sack 2-5
+        100.3ms   < 5
+        100.4ms   < 3
+        100.4ms   > ack 1 sack 3-4 2-6
+    ",
+    );
+}

@@ -16,7 +16,8 @@ const OPEN: &str = "
 fn mainline_reduces_proportionally_and_does_not_grow_in_cwr() {
     sender("dctcp", "linux-6", OPEN).run(
         "
-        200ms < ack 2 ece              # window over: all 2 marked, alpha 1024 - 64 + 64; ssthresh 10 - (10 x 1024 >> 11)
+        200ms < ack 2 ece              # window over: all 2 marked, alpha 1024 - 64 + 64;
+                                       # ssthresh 10 - (10 x 1024 >> 11)
         200ms > 10 cwr ect0            # flight 8: ceil(5 x 2 / 10) = 1
         200ms ? cwnd 9 ssthresh 5 state cwr alpha 1
         200ms < ack 4

@@ -2,8 +2,11 @@
 //! ([RFC 5681, section 4.2](https://www.rfc-editor.org/rfc/rfc5681#section-4.2)).
 
 use super::script::{linux, receiver_with};
-use crate::EndpointConfig;
 use crate::testing::config;
+use crate::{EndpointConfig, Receiver};
+use alloc::vec::Vec;
+use shoal_packet::{Flags, FlowId, Packet, Seq};
+use shoal_units::Time;
 
 /// Two quick ACKs at the start.
 fn receiver() -> EndpointConfig {
@@ -168,4 +171,42 @@ fn a_fin_is_acknowledged_at_once_and_not_counted_as_data() {
     let mut without_quick_acks = receiver();
     linux(&mut without_quick_acks).quick_acks = 0;
     receiver_with(without_quick_acks, &format!("{OPEN}1ms < 0 fin\n1ms > ack 1+1"));
+}
+
+/// Linux asks whether the gap is longer than the RTO (`tcp_event_data_recv`), which is 1 s without a sample.
+#[test]
+fn a_silence_of_just_the_rto_brings_no_quick_acks_back() {
+    run("
+        1ms    < 0
+        1ms    > ack 1
+        2ms    < 1
+        2ms    > ack 2
+        1002ms < 2
+        1042ms > ack 3
+    ");
+}
+
+/// 2000 B are less than two segments, of which half is no segment: Linux then takes two (`tcp_incr_quickack`).
+#[test]
+fn a_window_below_two_segments_has_two_quick_acks() {
+    let narrow = EndpointConfig { receive_window_bytes: 2000, ..config("reno", "linux-3.2") };
+    receiver_with(
+        narrow,
+        &format!("{OPEN}1ms < 0\n1ms > ack 1\n2ms < 1\n2ms > ack 2\n3ms < 2\n43ms > ack 3"),
+    );
+}
+
+/// A FIN takes a position of the stream, but is no packet with data and no byte of it.
+#[test]
+fn a_bare_fin_counts_as_no_data_packet() {
+    let mut receiver = Receiver::new(&receiver(), FlowId(7));
+    let mut segment = Packet::empty(FlowId(7), 52);
+    let mut arrive = |seq: u32, payload: u16, flags: Flags| {
+        (segment.seq, segment.payload, segment.flags) = (Seq(seq), payload, flags);
+        receiver.on_packet(&self::receiver(), &segment, Time::ZERO, &mut Vec::new());
+        (receiver.data_packets(), receiver.delivered_bytes())
+    };
+    arrive(0, 0, Flags::SYN);
+    assert_eq!(arrive(1, 1448, Flags::ACK), (1, 1448));
+    assert_eq!(arrive(1449, 0, Flags::ACK.with(Flags::FIN)), (1, 1448));
 }

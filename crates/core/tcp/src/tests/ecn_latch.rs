@@ -68,3 +68,28 @@ fn marks_on_old_data_do_not_count() {
     receiver_with(receiver("linux-3.2"), OPEN)
         .run("3ms < 0 ce\n3ms > ack 2 sack 0-1\n4ms < 2 ect0\n4ms > ack 3");
 }
+
+/// Quick ACKs come with the mark that sets the latch; two later ones find it set and bring no further ones. So of the
+/// marks at 3, 4 and 5 ms the third waits for the timer: 5 + 40 ms.
+#[test]
+fn a_mark_while_ece_is_echoed_brings_no_quick_acks() {
+    receiver_with(receiver("linux-6"), OPEN).run(
+        "
+        3ms   < 2 ce
+        3ms   > ack 3 ece
+        4ms   < 3 ce
+        4ms   > ack 4 ece
+        5ms   < 4 ce
+        45ms  > ack 5 ece
+        ",
+    );
+}
+
+/// A connection with a wide window begins with 16 quick ACKs. A mark asks for two, and leaves the 14 that remain.
+#[test]
+fn a_mark_takes_no_quick_acks_away() {
+    let quick: String = (2..16).map(|n| format!("{n}ms < {n} ect0\n{n}ms > ack {} ece\n", n + 1)).collect();
+    let open =
+        "0ms < syn ece cwr\n0ms > synack ece\n1ms < 0 ect0\n1ms > ack 1\n1.5ms < 1 ce\n1.5ms > ack 2 ece\n";
+    receiver_with(with_ecn("linux-6"), &format!("{open}{quick}17ms < 16 ect0\n57ms > ack 17 ece"));
+}

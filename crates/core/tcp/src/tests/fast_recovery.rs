@@ -16,7 +16,7 @@ const ENTRY: &str = "
     200ms ? state recovery ssthresh 5 cwnd 9 losses 1
 ";
 
-/// Everything else arrives.
+/// The course of recovery if all packets but the first arrive.
 const COURSE: &str = "
     200ms < ack 0 sack 1-5             # flight 8: ceil(5 x 2 / 10) - 1 = 0
     200ms ? cwnd 8

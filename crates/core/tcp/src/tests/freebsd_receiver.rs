@@ -38,7 +38,8 @@ fn every_second_segment_is_acknowledged_or_a_timer_after_the_first() {
 
 #[test]
 fn a_segment_that_the_host_has_merged_is_acknowledged_at_once() {
-    // DELAY_ACK asks for a segment that is not larger than the MSS, so that segments of LRO do not wait for a second one.
+    // DELAY_ACK asks for a segment that is not larger than the MSS, so that segments of LRO do not wait for a second
+    // one.
     for stack in ["freebsd-2015", "freebsd-14"] {
         receiver_with(dctcp(stack), OPEN).run(
             "

@@ -55,7 +55,8 @@ fn what_the_receiver_does_not_take_is_not_counted() {
     assert_eq!(counts(&[data(1, 11 * 1448, Ecn::Ce), data(1, 0, Ecn::Ce)]), [(0, 0, 0), (0, 0, 0)]);
 }
 
-/// ACKs that segments cause which are handed over together and then read: position in full segments, and whether ECE is set.
+/// ACKs that segments cause which are handed over together and then read: position in full segments, and whether ECE is
+/// set.
 fn acks_of(receiver: &mut Receiver, config: &EndpointConfig, batch: &[Packet]) -> Vec<(u32, bool)> {
     let mut out = Vec::new();
     for segment in batch {
@@ -74,7 +75,8 @@ fn packets(start: u32, count: u16, ecn: Ecn, flags: Flags) -> Packet {
     packet
 }
 
-/// After the 16 ACKs that a connection begins with, each at once. The ACK of the handshake comes alone, before any data.
+/// After the 16 ACKs that a connection begins with, each at once. The ACK of the handshake comes alone, before any
+/// data.
 fn after_quick_acks(config: &EndpointConfig) -> Receiver {
     let mut receiver = established(config);
     assert!(acks_of(&mut receiver, config, &[packets(0, 0, Ecn::Ect0, Flags::ACK)]).is_empty());
@@ -89,7 +91,8 @@ fn after_quick_acks(config: &EndpointConfig) -> Receiver {
 fn what_comes_together_is_acknowledged_when_it_is_read() {
     let config = EndpointConfig { receive_window_bytes: 1 << 20, ..dctcp() };
     let mut receiver = after_quick_acks(&config);
-    // What Linux 7.3 did with batches of a card that waits 50 us at 1 Gbit/s: two segments, of which a push ends the first.
+    // What Linux 7.3 did with batches of a card that waits 50 us at 1 Gbit/s: two segments, of which a push ends the
+    // first.
     let (push, cwr) = (Flags::PSH, Flags::CWR);
     let batch = [packets(16, 3, Ecn::Ect0, push), packets(19, 2, Ecn::Ect0, Flags::ACK)];
     assert_eq!(acks_of(&mut receiver, &config, &batch), [(21, false)]);
@@ -126,9 +129,9 @@ fn a_change_of_the_ce_state_does_not_wait_for_the_read() {
 fn data_that_come_before_the_first_read_prolong_the_quick_acks() {
     let config = EndpointConfig { receive_window_bytes: 1 << 20, ..dctcp() };
     let mut receiver = established(&config);
-    // Linux 7.3 with a card that waits 50 us at 10 Gbit/s: the ACK of the handshake and two segments of five in one interrupt.
-    // Each of the two makes the window larger, and so 16 quick ACKs 17 (16 | 1): one is used by the first, and the second has
-    // 17 again. 16 are left for what follows.
+    // Linux 7.3 with a card that waits 50 us at 10 Gbit/s: the ACK of the handshake and two segments of five in one
+    // interrupt. Each of the two makes the window larger, and so 16 quick ACKs 17 (16 | 1): one is used by the first,
+    // and the second has 17 again. 16 are left for what follows.
     let first = [
         packets(0, 0, Ecn::Ect0, Flags::ACK),
         packets(0, 5, Ecn::Ect0, Flags::PSH),

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! 0ms   connect                      the application acts: connect, write N (segments), bytes N, last N, close,
-//!                                    greedy, stop; or the card of its host has sent what it was given at that time: card 900ms
+//!                                    greedy, stop; or the card of its host has sent what it was given at that
+//!                                    time: card 900ms
 //! 0ms   > syn ece cwr ect0           exactly this leaves at exactly this time; commas separate several packets
 //! 25ms  < synack ece                 this arrives
 //! 25ms  > 0..10 ect0                 segments 0 to 9, each with ECT(0)

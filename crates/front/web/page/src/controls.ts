@@ -42,7 +42,13 @@ function slider(
     moved(Number(input.value));
   });
   input.setAttribute("aria-valuetext", `${value}${unit}`);
-  return element("div", { class: "field" }, element("label", { for: id, class: newRun ? "new-run" : "" }, label), input, output);
+  return element(
+    "div",
+    { class: "field" },
+    element("label", { for: id, class: newRun ? "new-run" : "" }, label),
+    input,
+    output,
+  );
 }
 
 /** Fills the form; `moved` gets the controls after each movement. */
@@ -51,15 +57,22 @@ export function show(form: HTMLElement, controls: Controls, moved: (controls: Co
   const set = (part: Partial<Controls>) => moved((now = { ...now, ...part }));
   const kinds = KINDS.map(({ legend, colour }, i) => {
     const kind = controls.kinds[i] as Controls["kinds"][number];
-    const change = (part: Partial<typeof kind>) => set({ kinds: now.kinds.map((own, at) => (at === i ? { ...own, ...part } : own)) });
+    const change = (part: Partial<typeof kind>) =>
+      set({ kinds: now.kinds.map((own, at) => (at === i ? { ...own, ...part } : own)) });
     const choice = element("select", { id: `cc-${i}` }, ...CONTROLS.map((cc) => element("option", { value: cc }, cc)));
     choice.value = kind.cc;
     choice.addEventListener("change", () => change({ cc: choice.value }));
-    const echo = element("select", { id: `echo-${i}` }, ...ECHOES.map(([value, text]) => element("option", { value }, text)));
+    const echo = element(
+      "select",
+      { id: `echo-${i}` },
+      ...ECHOES.map(([value, text]) => element("option", { value }, text)),
+    );
     echo.value = kind.feedback ?? "";
     echo.addEventListener("change", () => {
       const { feedback: _before, ...rest } = now.kinds[i] as typeof kind;
-      const kinds = now.kinds.map((own, at) => (at === i ? (echo.value ? { ...rest, feedback: echo.value as Feedback } : rest) : own));
+      const kinds = now.kinds.map((own, at) =>
+        at === i ? (echo.value ? { ...rest, feedback: echo.value as Feedback } : rest) : own,
+      );
       set({ kinds });
     });
     const mark = element("span", { class: "mark" });
@@ -72,7 +85,12 @@ export function show(form: HTMLElement, controls: Controls, moved: (controls: Co
       slider(`flows-${i}`, "Flows", "", { min: 0, max: FLOWS_MAX }, kind.flows, false, (flows) => change({ flows })),
       element("div", { class: "field" }, element("label", { for: `cc-${i}`, class: "new-run" }, "Control"), choice),
       slider(`rtt-${i}`, "RTT", " ms", RTT_MS, kind.rttMs, true, (rttMs) => change({ rttMs })),
-      element("div", { class: "field" }, element("label", { for: `echo-${i}`, class: "new-run" }, "Echo of marks"), echo),
+      element(
+        "div",
+        { class: "field" },
+        element("label", { for: `echo-${i}`, class: "new-run" }, "Echo of marks"),
+        echo,
+      ),
     );
   });
   const video = element("input", { id: "video", type: "checkbox" });
@@ -86,10 +104,22 @@ export function show(form: HTMLElement, controls: Controls, moved: (controls: Co
     {},
     element("legend", {}, "Link, path and hosts"),
     slider("rate", "Rate [Mbit/s]", "", RATE_MBPS, controls.rateMbps, false, (rateMbps) => set({ rateMbps })),
-    slider("loss", "Random loss", " ‰", LOSS_PERMILLE, controls.lossPermille, true, (lossPermille) => set({ lossPermille })),
+    slider("loss", "Random loss", " ‰", LOSS_PERMILLE, controls.lossPermille, true, (lossPermille) =>
+      set({ lossPermille }),
+    ),
     element("div", { class: "field" }, element("label", { for: "host", class: "new-run" }, "Hosts"), hosts),
-    element("div", { class: "row tight" }, video, element("label", { for: "video", class: "new-run" }, "Video: 4 Mbit/s, frames due in 50 ms")),
-    element("p", { class: "hint" }, "\u21bb takes a new run from 0 s. Flows and rate move in the run in progress: flows join and leave, the rate steps."),
+    element(
+      "div",
+      { class: "row tight" },
+      video,
+      element("label", { for: "video", class: "new-run" }, "Video: 4 Mbit/s, frames due in 50 ms"),
+    ),
+    element(
+      "p",
+      { class: "hint" },
+      "\u21bb takes a new run from 0 s. Flows and rate move in the run in progress: flows join and leave, the rate " +
+        "steps.",
+    ),
   );
   form.replaceChildren(...kinds, link);
 }

@@ -4,8 +4,9 @@
 export type Ranges = Float64Array;
 
 /**
- * The delays of the packets that left within the last `span` seconds. The engine's ranges never overlap in part, so packets are added up by
- * the upper end of theirs: what is asked for costs as much as there are different ranges, however long the window is.
+ * The delays of the packets that left within the last `span` seconds. The engine's ranges never overlap in part, so
+ * packets are added up by the upper end of theirs: what is asked for costs as much as there are different ranges,
+ * however long the window is.
  */
 export class DelayWindow {
   private parts: { time: number; ranges: Ranges }[] = [];
@@ -21,7 +22,8 @@ export class DelayWindow {
     // A window without an end forgets nothing, so that it need not know when its packets left.
     if (this.span < Infinity) this.parts.push({ time, ranges });
     this.add(ranges, 1);
-    while ((this.parts[0]?.time ?? time) <= time - this.span) this.add(this.parts.shift()?.ranges ?? new Float64Array(), -1);
+    while ((this.parts[0]?.time ?? time) <= time - this.span)
+      this.add(this.parts.shift()?.ranges ?? new Float64Array(), -1);
   }
 
   private add(ranges: Ranges, sign: number): void {

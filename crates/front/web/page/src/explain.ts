@@ -56,7 +56,8 @@ const packets = (count: number) => plural(Math.round(count), "packet");
 function cause({ marks, drops, alpha }: Cut): string {
   const causes = [];
   if (drops > 0) causes.push(ofItsPackets(drops, "dropped"));
-  if (marks > 0) causes.push(`${ofItsPackets(marks, "marked")}${alpha === null ? "" : `, and alpha is ${alpha.toFixed(2)}`}`);
+  if (marks > 0)
+    causes.push(`${ofItsPackets(marks, "marked")}${alpha === null ? "" : `, and alpha is ${alpha.toFixed(2)}`}`);
   // What was sent before the trace began, or reordering that looked like a loss.
   return causes.length > 0 ? causes.join("; ") : "for no mark or drop in the queue";
 }
@@ -67,7 +68,10 @@ function sentence(name: string, flow: Flow): [number, string] | null {
     const drops = flow.timeouts.reduce((sum, count) => sum + count, 0);
     const why = drops > 0 ? ` ${ofItsPackets(drops, "dropped")} since its last cut.` : "";
     const times = flow.timeouts.length === 1 ? "" : `${flow.timeouts.length} times `;
-    return [2, `${name} had to wait ${times}for its retransmission timer; its window is ${packets(flow.state.cwnd)} now.${why}`];
+    return [
+      2,
+      `${name} had to wait ${times}for its retransmission timer; its window is ${packets(flow.state.cwnd)} now.${why}`,
+    ];
   }
   const [first] = flow.cuts;
   if (!first) return flow.began ? [0.9, `${name} has begun to send.`] : null;
@@ -75,12 +79,22 @@ function sentence(name: string, flow: Flow): [number, string] | null {
   const most = Math.max(...parts);
   if (flow.cuts.length === 1) {
     const what = first.ended ? "left slow start and cut its window" : "cut its window";
-    return [most, `${name} ${what} from ${Math.round(first.from)} to ${packets(first.to)} (−${percent(most)}): ${cause(first)}.`];
+    return [
+      most,
+      `${name} ${what} from ${Math.round(first.from)} to ${packets(first.to)} (−${percent(most)}): ${cause(first)}.`,
+    ];
   }
-  const [marks, drops] = [flow.cuts.reduce((sum, cut) => sum + cut.marks, 0), flow.cuts.reduce((sum, cut) => sum + cut.drops, 0)];
+  const [marks, drops] = [
+    flow.cuts.reduce((sum, cut) => sum + cut.marks, 0),
+    flow.cuts.reduce((sum, cut) => sum + cut.drops, 0),
+  ];
   const least = Math.min(...parts);
   const by = percent(least) === percent(most) ? percent(most) : `${percent(least)} to ${percent(most)}`;
-  return [most, `${name} cut its window ${flow.cuts.length} times, by ${by}: ${cause({ ...first, marks, drops, alpha: flow.alpha })}.`];
+  return [
+    most,
+    `${name} cut its window ${flow.cuts.length} times, by ${by}: ` +
+      `${cause({ ...first, marks, drops, alpha: flow.alpha })}.`,
+  ];
 }
 
 /** Keeps account of the flows behind one bottleneck. */
@@ -128,7 +142,17 @@ export class Accountant {
     let flow = this.flows.get(number);
     if (!flow) {
       const state = { cwnd: 0, ssthresh: null };
-      flow = { state, earlier: state, changedS: -1, alpha: null, marks: 0, drops: 0, cuts: [], timeouts: [], began: true };
+      flow = {
+        state,
+        earlier: state,
+        changedS: -1,
+        alpha: null,
+        marks: 0,
+        drops: 0,
+        cuts: [],
+        timeouts: [],
+        began: true,
+      };
       this.flows.set(number, flow);
     }
     return flow;
@@ -149,7 +173,14 @@ export class Accountant {
       case "reduction": {
         const { alpha, marks, drops, state } = flow;
         const before = flow.changedS === time ? flow.earlier : state;
-        flow.cuts.push({ from: before.cwnd, to: state.ssthresh ?? state.cwnd, ended: before.ssthresh === null, alpha, marks, drops });
+        flow.cuts.push({
+          from: before.cwnd,
+          to: state.ssthresh ?? state.cwnd,
+          ended: before.ssthresh === null,
+          alpha,
+          marks,
+          drops,
+        });
         [flow.marks, flow.drops] = [0, 0];
       }
     }
@@ -172,7 +203,8 @@ export class Accountant {
     });
     told.sort(([a], [b]) => b - a);
     const sentences = told.slice(0, SENTENCES).map(([, text]) => text);
-    if (told.length > SENTENCES) sentences.push(`The same happened, less strongly, to ${plural(told.length - SENTENCES, "other flow")}.`);
+    if (told.length > SENTENCES)
+      sentences.push(`The same happened, less strongly, to ${plural(told.length - SENTENCES, "other flow")}.`);
     sentences.push(
       this.marks + this.drops === 0
         ? "The queue neither marked nor dropped a packet."

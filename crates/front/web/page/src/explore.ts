@@ -32,17 +32,39 @@ function build(place: HTMLElement, panels: Panel[], name: string): Plot[] {
   const plots = panels.map((panel, i) => {
     const title = panel.title || `${panel.y} over ${panel.x}`;
     return new Plot(
-      { title, x: panel.x, y: panel.y, name: `${name}-${i + 1}`, logarithmic: panel.log, yRange: panel.y_range, height: HEIGHT, explored: true },
+      {
+        title,
+        x: panel.x,
+        y: panel.y,
+        name: `${name}-${i + 1}`,
+        logarithmic: panel.log,
+        yRange: panel.y_range,
+        height: HEIGHT,
+        explored: true,
+      },
       [],
     );
   });
-  const hint = "Drag to zoom, double click or Escape for everything; plus, minus and arrows on a plot; a name below a plot switches its line. Bands, thresholds and rows of events are in the figure above.";
+  const hint =
+    "Drag to zoom, double click or Escape for everything; plus, minus and arrows on a plot; a name below a plot " +
+    "switches its line. Bands, thresholds and rows of events are in the figure above.";
   place.replaceChildren(element("p", { class: "soft" }, hint), ...plots.map((plot) => plot.root));
   plots.forEach((plot, i) => {
     const panel = panels[i] as Panel;
     // Lines have times of their own; what is missing at another line's time is no gap.
-    const [x, ...values] = uPlot.join(panel.lines.map((line) => [line.x, line.y] as uPlot.AlignedData)) as [number[], ...(number | null)[][]];
-    const lines = panel.lines.map(({ label, colour, dash, steps, points }): Line => ({ label, colour, steps, points, ...(dash ? { dash: [6, 4] } : {}) }));
+    const [x, ...values] = uPlot.join(panel.lines.map((line) => [line.x, line.y] as uPlot.AlignedData)) as [
+      number[],
+      ...(number | null)[][],
+    ];
+    const lines = panel.lines.map(
+      ({ label, colour, dash, steps, points }): Line => ({
+        label,
+        colour,
+        steps,
+        points,
+        ...(dash ? { dash: [6, 4] } : {}),
+      }),
+    );
     plot.show(x, lines, values, panel.range, lines.map((line) => line.label).join(", "));
   });
   return plots;

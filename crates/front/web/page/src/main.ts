@@ -35,10 +35,14 @@ const DEFAULT: Controls = {
 /** Forms of a scenario: name of a file and its text. */
 const FORMS = {
   "as TOML": (toml: string) => ["scenario.toml", toml],
-  "as a command": (toml: string) => ["run.sh", `cat > scenario.toml <<'TOML'\n${toml.trimEnd()}\nTOML\nshoal run scenario.toml --out results/page\n`],
+  "as a command": (toml: string) => [
+    "run.sh",
+    `cat > scenario.toml <<'TOML'\n${toml.trimEnd()}\nTOML\nshoal run scenario.toml --out results/page\n`,
+  ],
   "as Python": (toml: string) => [
     "run.py",
-    `import shoal\n\nscenario = shoal.Scenario.from_toml(r"""\n${toml.trimEnd()}\n""")\nresult = shoal.run(scenario)\nprint(result.metrics)\n`,
+    `import shoal\n\nscenario = shoal.Scenario.from_toml(r"""\n${toml.trimEnd()}\n""")\nresult = ` +
+      `shoal.run(scenario)\nprint(result.metrics)\n`,
   ],
 } satisfies { [form: string]: (toml: string) => [string, string] };
 type Form = keyof typeof FORMS;
@@ -84,12 +88,18 @@ async function boot(): Promise<void> {
   const lacks = missing();
   if (lacks) {
     note("");
-    return alarm(`This browser has no ${lacks}, which the simulator needs. Firefox 113, Chrome 80 and Safari 16.4 and their successors have it.`);
+    return alarm(
+      `This browser has no ${lacks}, which the simulator needs. Firefox 113, Chrome 80 and Safari 16.4 and their ` +
+        `successors have it.`,
+    );
   }
   const code = at("worker").textContent ?? "";
   worker = new Worker(URL.createObjectURL(new Blob([code], { type: "text/javascript" })));
   worker.onmessage = (event: MessageEvent<FromWorker>) => on(event.data);
-  worker.onerror = (event) => alarm(`The simulator has stopped: ${event.message}\nReload the page to begin anew; the address holds the controls.`);
+  worker.onerror = (event) =>
+    alarm(
+      `The simulator has stopped: ${event.message}\nReload the page to begin anew; the address holds the controls.`,
+    );
   const shipped = JSON.parse(at("presets").textContent ?? "[]") as Shipped[];
   const wasm = await unpack();
   send({ type: "boot", wasm, presets: shipped }, [wasm]);
@@ -98,7 +108,11 @@ async function boot(): Promise<void> {
 function fromAddress(): Controls {
   if (location.hash.length < 2) return DEFAULT;
   try {
-    return fromFragment(location.hash.slice(1), { queues: presets.map((preset) => preset.name), ccs: CONTROLS, hosts: HOSTS });
+    return fromFragment(location.hash.slice(1), {
+      queues: presets.map((preset) => preset.name),
+      ccs: CONTROLS,
+      hosts: HOSTS,
+    });
   } catch (error) {
     alarm(`${String(error)}\nThe page shows its own beginning instead.`);
     return DEFAULT;
@@ -144,7 +158,11 @@ function on(message: FromWorker): void {
     case "steady":
       at("steady-state").textContent = "";
       at("steady-table").replaceChildren(
-        table(message.sides, controls.queues.map((name) => presetOf(name)?.title ?? ""), seedsInWords(message.sides[0]?.length ?? 0, message.durationS, message.warmupS)),
+        table(
+          message.sides,
+          controls.queues.map((name) => presetOf(name)?.title ?? ""),
+          seedsInWords(message.sides[0]?.length ?? 0, message.durationS, message.warmupS),
+        ),
       );
       return;
     case "running":
@@ -184,12 +202,30 @@ function moved(wanted: Controls): void {
 /** What the legends and the controls show of the kinds of flows; a slider that is being moved stays as it is. */
 let built = "";
 function build(): void {
-  const shape = JSON.stringify({ ...controls, rateMbps: 0, queues: 0, parameters: 0, seed: 0, lossPermille: 0, host: 0, kinds: controls.kinds.map((kind) => ({ ...kind, flows: 0, rttMs: 0 })) });
+  const shape = JSON.stringify({
+    ...controls,
+    rateMbps: 0,
+    queues: 0,
+    parameters: 0,
+    seed: 0,
+    lossPermille: 0,
+    host: 0,
+    kinds: controls.kinds.map((kind) => ({ ...kind, flows: 0, rttMs: 0 })),
+  });
   if (shape !== built) {
     built = shape;
     const focus = document.activeElement?.id;
     show(at("controls"), controls, moved);
-    sides = [0, 1].map((number) => new Side(number, presets, controls, (name) => choose(number, name, {}), (parameters) => choose(number, controls.queues[number] ?? "", parameters)));
+    sides = [0, 1].map(
+      (number) =>
+        new Side(
+          number,
+          presets,
+          controls,
+          (name) => choose(number, name, {}),
+          (parameters) => choose(number, controls.queues[number] ?? "", parameters),
+        ),
+    );
     at("sides").replaceChildren(...sides.map((side) => side.root));
     if (focus) document.getElementById(focus)?.focus();
   }
@@ -197,7 +233,11 @@ function build(): void {
 }
 
 function choose(number: number, name: string, parameters: Parameters): void {
-  const wanted = { ...controls, queues: [...controls.queues] as [string, string], parameters: [...controls.parameters] as [Parameters, Parameters] };
+  const wanted = {
+    ...controls,
+    queues: [...controls.queues] as [string, string],
+    parameters: [...controls.parameters] as [Parameters, Parameters],
+  };
   wanted.queues[number] = name;
   wanted.parameters[number] = parameters;
   moved(wanted);
@@ -227,76 +267,166 @@ function offerRun(): void {
   const state = element("span", { id: "file-state", role: "status" });
   const file = checked;
   if (!file) return;
-  const run = element("button", { id: "file-run", type: "button", class: "main", click: () => ((state.textContent = "…"), (isFileRunning = true), send({ type: "run", ...file })) }, "Run it");
-  const stop = element("button", { type: "button", click: () => ((state.textContent = "stopped"), (isFileRunning = false), send({ type: "stop" })) }, "Stop");
+  const run = element(
+    "button",
+    {
+      id: "file-run",
+      type: "button",
+      class: "main",
+      click: () => ((state.textContent = "…"), (isFileRunning = true), send({ type: "run", ...file })),
+    },
+    "Run it",
+  );
+  const stop = element(
+    "button",
+    { type: "button", click: () => ((state.textContent = "stopped"), (isFileRunning = false), send({ type: "stop" })) },
+    "Stop",
+  );
   at("text").prepend(element("div", { class: "row" }, run, stop, state), element("div", { id: "file-result" }));
 }
 
 /** What the run of a file has measured. */
 function showRun(name: string, text: string): void {
-  const result = JSON.parse(text) as Json & { window: { start_s: number; end_s: number }; seed: number; notices: unknown[] };
-  const note = `${name}, seed ${result.seed}, measured from ${result.window.start_s} s to ${result.window.end_s} s; the first bottleneck and all groups.`;
+  const result = JSON.parse(text) as Json & {
+    window: { start_s: number; end_s: number };
+    seed: number;
+    notices: unknown[];
+  };
+  const note =
+    `${name}, seed ${result.seed}, measured from ${result.window.start_s} s to ${result.window.end_s} s; ` +
+    `the first bottleneck and all groups.`;
   // Their words are those of the command line.
-  const notices = result.notices.length > 0 ? ` The result has notices, ${result.notices.length}, which \`shoal run ${name}\` tells in words.` : "";
-  const keep = element("button", { type: "button", click: () => save("result.json", new Blob([text])) }, "Save the whole result");
+  const notices =
+    result.notices.length > 0
+      ? ` The result has notices, ${result.notices.length}, which \`shoal run ${name}\` tells in words.`
+      : "";
+  const keep = element(
+    "button",
+    { type: "button", click: () => save("result.json", new Blob([text])) },
+    "Save the whole result",
+  );
   isFileRunning = false;
   at("file-state").textContent = "done";
   at("file-result").replaceChildren(table([[result]], [name], note + notices), element("div", { class: "row" }, keep));
 }
 
 function showText(name: string, text: string): void {
-  const copy = element("button", { type: "button", click: () => navigator.clipboard.writeText(text).then(() => note("Copied."), () => note("The browser does not allow copying: mark the text instead.")) }, "Copy");
+  const copy = element(
+    "button",
+    {
+      type: "button",
+      click: () =>
+        navigator.clipboard.writeText(text).then(
+          () => note("Copied."),
+          () => note("The browser does not allow copying: mark the text instead."),
+        ),
+    },
+    "Copy",
+  );
   const keep = element("button", { type: "button", click: () => save(name, new Blob([text])) }, "Save");
-  at("text").replaceChildren(element("div", { class: "row" }, copy, keep), element("pre", { tabindex: "0", "aria-label": name }, text));
+  at("text").replaceChildren(
+    element("div", { class: "row" }, copy, keep),
+    element("pre", { tabindex: "0", "aria-label": name }, text),
+  );
 }
 
 /** What stands around the bottlenecks. */
 function toolbar(): void {
-  const speeds = element("select", { id: "speed" }, ...SPEEDS.map((one) => element("option", { value: one }, `${one} ×`)));
+  const speeds = element(
+    "select",
+    { id: "speed" },
+    ...SPEEDS.map((one) => element("option", { value: one }, `${one} ×`)),
+  );
   speeds.value = `${speed}`;
   speeds.addEventListener("change", () => {
     speed = Number(speeds.value);
     send({ type: "clock", running, speed });
   });
-  const themes = element("button", { type: "button", class: "push", click: () => setTheme(document.documentElement.dataset["theme"] !== "dark") }, "Dark or light");
+  const themes = element(
+    "button",
+    { type: "button", class: "push", click: () => setTheme(document.documentElement.dataset["theme"] !== "dark") },
+    "Dark or light",
+  );
   at("time").replaceChildren(
     element("span", { id: "clock", "aria-label": "Simulated time" }, "0.0 s"),
     element("button", { id: "pause", type: "button", class: "main", click: () => setRunning(!running) }, "Pause"),
-    element("button", { type: "button", click: () => (setRunning(false), send({ type: "step", seconds: 0.1 })) }, "Step 0.1 s"),
+    element(
+      "button",
+      { type: "button", click: () => (setRunning(false), send({ type: "step", seconds: 0.1 })) },
+      "Step 0.1 s",
+    ),
     element("label", { for: "speed" }, "Speed"),
     speeds,
-    element("button", { type: "button", click: () => (send({ type: "restart", controls }), setRunning(true)) }, "Restart"),
+    element(
+      "button",
+      { type: "button", click: () => (send({ type: "restart", controls }), setRunning(true)) },
+      "Restart",
+    ),
     themes,
   );
   const papers = JSON.parse(at("stories").textContent ?? "[]") as Story[];
   at("papers").replaceChildren(element("h2", {}, "Four papers, live"), ...stories(papers, follow));
   at("steady").replaceChildren(
-    element("div", { class: "row" },
+    element(
+      "div",
+      { class: "row" },
       element("h2", {}, "Steady state"),
-      element("button", { id: "measure", type: "button", click: () => ((at("steady-state").textContent = "…"), send({ type: "steady", controls, seeds: SEEDS })) }, `Jump to the steady state: ${SEEDS} seeds`),
+      element(
+        "button",
+        {
+          id: "measure",
+          type: "button",
+          click: () => ((at("steady-state").textContent = "…"), send({ type: "steady", controls, seeds: SEEDS })),
+        },
+        `Jump to the steady state: ${SEEDS} seeds`,
+      ),
       element("span", { id: "steady-state", role: "status" }),
     ),
     element("div", { id: "steady-table" }),
   );
   const link = () => `${location.href.split("#")[0]}#${toFragment(controls)}`;
-  const of = element("select", { id: "of" }, element("option", { value: 0 }, "left"), element("option", { value: 1 }, "right"));
-  const file = element("input", { id: "file", type: "file", accept: ".toml", hidden: true, change: () => {
-    void readFile(file.files?.[0]);
-    // The same file can be chosen again, when it has been mended.
-    file.value = "";
-  } });
+  const of = element(
+    "select",
+    { id: "of" },
+    element("option", { value: 0 }, "left"),
+    element("option", { value: 1 }, "right"),
+  );
+  const file = element("input", {
+    id: "file",
+    type: "file",
+    accept: ".toml",
+    hidden: true,
+    change: () => {
+      void readFile(file.files?.[0]);
+      // The same file can be chosen again, when it has been mended.
+      file.value = "";
+    },
+  });
   at("share").replaceChildren(
-    element("div", { class: "row" },
+    element(
+      "div",
+      { class: "row" },
       element("h2", {}, "Share"),
       element("button", { type: "button", click: () => showText("link.txt", link()) }, "Link"),
       element("label", { for: "of" }, "Run in progress,"),
       of,
       ...(Object.keys(FORMS) as Form[]).map((as) =>
-        element("button", { type: "button", click: () => ((form = as), send({ type: "text", side: Number(of.value) })) }, as)),
+        element(
+          "button",
+          { type: "button", click: () => ((form = as), send({ type: "text", side: Number(of.value) })) },
+          as,
+        ),
+      ),
       element("button", { type: "button", click: () => file.click() }, "Run a scenario file"),
       file,
     ),
-    element("p", { class: "hint" }, "A link holds the controls. A scenario file can be dropped anywhere on the page: it is checked, and runs as a whole. The TOML holds all that has happened: flows that joined and left, and steps of the rate. Its run gives the same bytes as this page."),
+    element(
+      "p",
+      { class: "hint" },
+      "A link holds the controls. A scenario file can be dropped anywhere on the page: it is checked, and runs as a " +
+        "whole. The TOML holds all that has happened: flows that joined and left, and steps of the rate. Its run " +
+        "gives the same bytes as this page.",
+    ),
     element("div", { id: "text" }),
   );
 }
@@ -304,7 +434,8 @@ function toolbar(): void {
 async function readFile(file: File | undefined): Promise<void> {
   if (!file) return;
   alarm(null);
-  if (file.size > FILE_MAX) return alarm(`${file.name} has ${file.size} bytes; the page reads scenario files of at most ${FILE_MAX}`);
+  if (file.size > FILE_MAX)
+    return alarm(`${file.name} has ${file.size} bytes; the page reads scenario files of at most ${FILE_MAX}`);
   isFileRunning = false;
   send({ type: "stop" });
   checked = { text: await file.text(), name: file.name };

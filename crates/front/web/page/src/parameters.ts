@@ -14,13 +14,17 @@ export function leaves(json: Json, under = ""): [string, string | number | boole
   });
 }
 
-/** The bottleneck with other values. Each keeps its type; what is wrong with a value, the engine says. Throws a text for a path that is not there. */
+/**
+ * The bottleneck with other values. Each keeps its type; what is wrong with a value, the engine says. Throws a text for
+ * a path that is not there.
+ */
 export function withParameters(bottleneck: Json, parameters: Parameters): Json {
   const changed = structuredClone(bottleneck);
   const known = new Map(leaves(bottleneck));
   for (const [path, value] of Object.entries(parameters)) {
     const before = known.get(path);
-    if (before === undefined) throw `the bottleneck has no parameter \`${path}\`; it has ${[...known.keys()].join(", ")}`;
+    if (before === undefined)
+      throw `the bottleneck has no parameter \`${path}\`; it has ${[...known.keys()].join(", ")}`;
     const keys = path.split(".");
     const last = keys.pop() as string;
     let table = changed;

@@ -1,5 +1,5 @@
-// What the controls ask for, as a scenario. A moved slider edits the plan of the run in progress: flows join and leave, the rate
-// steps. The plan is a scenario like any other, so the native engine replays it.
+// What the controls ask for, as a scenario. A moved slider edits the plan of the run in progress: flows join and leave,
+// the rate steps. The plan is a scenario like any other, so the native engine replays it.
 
 import { withParameters, type Parameters } from "./parameters";
 
@@ -94,8 +94,8 @@ function isMove(from: Controls, to: Controls): boolean {
 }
 
 /**
- * The plan in which the controls are so from `at` on; null if that takes a new run. A flow that has left does not come back:
- * another one joins.
+ * The plan in which the controls are so from `at` on; null if that takes a new run. A flow that has left does not come
+ * back: another one joins.
  */
 export function move(plan: Plan, controls: Controls, at: number): Plan | null {
   if (!isMove(plan.controls, controls) || at >= DURATION_S) return null;
@@ -125,10 +125,15 @@ function seconds(time: number | null): string {
 
 /** What is recorded of a run for those who run it elsewhere. */
 export const SERIES: Json = { series: `${SERIES_S * 1000} ms` };
-/** What is recorded while the run goes on: all changes of windows and all events, too, of more flows than there can be. */
+/**
+ * What is recorded while the run goes on: all changes of windows and all events, too, of more flows than there can be.
+ */
 const TRACE: Json = { ...SERIES, controller_flows: 1000 };
 
-/** A video beside the flows, as in the shipped scenario `video`, with the congestion control and the RTT of the scalable flows. */
+/**
+ * A video beside the flows, as in the shipped scenario `video`, with the congestion control and the RTT of the scalable
+ * flows.
+ */
 function video(controls: Controls): Json[] {
   const [kind] = controls.kinds;
   if (!controls.video || !kind) return [];
@@ -183,7 +188,9 @@ export function scenario(plan: Plan, preset: Preset, side: number, durationS: nu
 export function steady(controls: Controls, preset: Preset, side: number, durationS: number, warmupS: number): Json {
   const groups = controls.kinds.flatMap((kind, i): Json[] => {
     if (kind.flows === 0) return [];
-    return [{ name: groupName(controls, i), ...ends(controls, kind), count: kind.flows, start: { uniform: ["0 s", "1 s"] } }];
+    return [
+      { name: groupName(controls, i), ...ends(controls, kind), count: kind.flows, start: { uniform: ["0 s", "1 s"] } },
+    ];
   });
   return {
     title: preset.title,

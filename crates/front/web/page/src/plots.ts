@@ -33,7 +33,10 @@ export interface What {
 const MARGIN = "300px";
 const plots = new WeakMap<Element, Plot>();
 /** Tells plots that move with time whether a reader can see them: the others are drawn when they come into view. */
-const watch = new IntersectionObserver((entries) => entries.forEach((entry) => plots.get(entry.target)?.see(entry.isIntersecting)), { rootMargin: MARGIN });
+const watch = new IntersectionObserver(
+  (entries) => entries.forEach((entry) => plots.get(entry.target)?.see(entry.isIntersecting)),
+  { rootMargin: MARGIN },
+);
 
 /** One plot with a heading, a legend and its files. */
 export class Plot {
@@ -62,7 +65,12 @@ export class Plot {
         "div",
         { class: "head" },
         element("h3", {}, what.title),
-        element("div", { class: "tools" }, tool("PNG", "Save as PNG", () => this.png()), tool("CSV", "Save as CSV", () => this.csv())),
+        element(
+          "div",
+          { class: "tools" },
+          tool("PNG", "Save as PNG", () => this.png()),
+          tool("CSV", "Save as CSV", () => this.csv()),
+        ),
       ),
       this.canvas,
       this.legend,
@@ -132,11 +140,21 @@ export class Plot {
       ...lines.map((line, i) => {
         const mark = element("i", { class: line.dash ? "dashed" : "" });
         mark.style.borderColor = line.colour.startsWith("#") ? line.colour : `var(--${line.colour})`;
-        const button: HTMLButtonElement = element("button", { type: "button", "aria-pressed": "true", click: () => {
-          const show = button.getAttribute("aria-pressed") !== "true";
-          button.setAttribute("aria-pressed", `${show}`);
-          this.plot?.setSeries(i + 1, { show });
-        } }, mark, line.label, element("output", { class: "value" }));
+        const button: HTMLButtonElement = element(
+          "button",
+          {
+            type: "button",
+            "aria-pressed": "true",
+            click: () => {
+              const show = button.getAttribute("aria-pressed") !== "true";
+              button.setAttribute("aria-pressed", `${show}`);
+              this.plot?.setSeries(i + 1, { show });
+            },
+          },
+          mark,
+          line.label,
+          element("output", { class: "value" }),
+        );
         return button;
       }),
     );
@@ -150,7 +168,8 @@ export class Plot {
       let value: number | null | undefined = null;
       const line = this.data[i + 1];
       for (let k = at ?? -1; k >= 0 && value == null; k -= 1) value = line?.[k];
-      output.textContent = x == null || value == null ? "" : ` ${Number(value.toPrecision(4))} at ${Number(x.toPrecision(6))}`;
+      output.textContent =
+        x == null || value == null ? "" : ` ${Number(value.toPrecision(4))} at ${Number(x.toPrecision(6))}`;
     });
   }
 
@@ -178,7 +197,8 @@ export class Plot {
   private bounds(): { min: number; max: number } {
     const [low, high] = this.what.yRange ?? [0, null];
     let most = 0;
-    for (const line of this.data.slice(1)) for (const value of line ?? []) if (value != null && value > most) most = value;
+    for (const line of this.data.slice(1))
+      for (const value of line ?? []) if (value != null && value > most) most = value;
     // In steps, so that the axis does not tremble.
     const step = 10 ** Math.floor(Math.log10(most || 1));
     return { min: low, max: high ?? (Math.ceil((most * 1.05) / step) * step || 1) };
@@ -221,7 +241,10 @@ export class Plot {
         },
         ...(explored ? { hooks: { setCursor: [() => this.values()] } } : {}),
         legend: { show: false },
-        scales: { x: { time: false, auto: false, ...(this.what.logarithmic ? { distr: 3 as const, log: 10 as const } : {}) }, y: { auto: false } },
+        scales: {
+          x: { time: false, auto: false, ...(this.what.logarithmic ? { distr: 3 as const, log: 10 as const } : {}) },
+          y: { auto: false },
+        },
         axes: [
           { ...axis, label: this.what.x, size: 34 },
           { ...axis, label: this.what.y, size: 52 },

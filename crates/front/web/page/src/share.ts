@@ -14,8 +14,13 @@ const SIDES = ["left", "right"] as const;
 
 /** The controls as the part of an address behind `#`. */
 export function toFragment(controls: Controls): string {
-  const words = new URLSearchParams({ left: controls.queues[0], right: controls.queues[1], rate: `${controls.rateMbps}` });
-  for (const kind of controls.kinds) words.append("flows", [kind.flows, kind.cc, kind.rttMs, ...(kind.feedback ? [kind.feedback] : [])].join(" "));
+  const words = new URLSearchParams({
+    left: controls.queues[0],
+    right: controls.queues[1],
+    rate: `${controls.rateMbps}`,
+  });
+  for (const kind of controls.kinds)
+    words.append("flows", [kind.flows, kind.cc, kind.rttMs, ...(kind.feedback ? [kind.feedback] : [])].join(" "));
   controls.parameters.forEach((own, side) => {
     for (const [path, value] of Object.entries(own)) words.append(`${SIDES[side]}.${path}`, value);
   });
@@ -27,17 +32,25 @@ export function toFragment(controls: Controls): string {
 }
 
 /** The controls that a link holds; throws a text that says what is wrong with it. */
-export function fromFragment(fragment: string, known: { queues: string[]; ccs: string[]; hosts: readonly string[] }): Controls {
+export function fromFragment(
+  fragment: string,
+  known: { queues: string[]; ccs: string[]; hosts: readonly string[] },
+): Controls {
   if (fragment.length > LENGTH_MAX) throw `the link has ${fragment.length} characters; at most ${LENGTH_MAX} are read`;
   const words = new URLSearchParams(fragment);
-  const number = (what: string, text: string | null | undefined, { min, max }: { min: number; max: number }): number => {
+  const number = (
+    what: string,
+    text: string | null | undefined,
+    { min, max }: { min: number; max: number },
+  ): number => {
     const value = Number(text);
     if (!text || !Number.isInteger(value) || value < min || value > max)
       throw `the link says \`${text ?? "nothing"}\` for ${what}: it takes a whole number from ${min} to ${max}`;
     return value;
   };
   const word = (what: string, text: string | null | undefined, all: readonly string[]): string => {
-    if (!text || !all.includes(text)) throw `the link says \`${text ?? "nothing"}\` for ${what}: there are ${all.join(", ")}`;
+    if (!text || !all.includes(text))
+      throw `the link says \`${text ?? "nothing"}\` for ${what}: there are ${all.join(", ")}`;
     return text;
   };
   const kinds = words.getAll("flows").map((text): Kind => {
@@ -52,14 +65,21 @@ export function fromFragment(fragment: string, known: { queues: string[]; ccs: s
   if (kinds.length !== 2) throw `the link has ${kinds.length} kinds of flows; the page shows two`;
   // Whether a bottleneck has such a parameter, and what it takes, the engine says.
   const under = (prefix: string): Parameters =>
-    Object.fromEntries([...words].filter(([key]) => key.startsWith(prefix)).map(([key, value]) => [key.slice(prefix.length), value]));
+    Object.fromEntries(
+      [...words].filter(([key]) => key.startsWith(prefix)).map(([key, value]) => [key.slice(prefix.length), value]),
+    );
   return {
-    queues: [word("the left bottleneck", words.get("left"), known.queues), word("the right bottleneck", words.get("right"), known.queues)],
+    queues: [
+      word("the left bottleneck", words.get("left"), known.queues),
+      word("the right bottleneck", words.get("right"), known.queues),
+    ],
     parameters: [under("left."), under("right.")],
     rateMbps: number("the rate in Mbit/s", words.get("rate"), RATE_MBPS),
     kinds,
     host: words.has("host") ? word("the hosts", words.get("host"), known.hosts) : IDEAL,
-    lossPermille: words.has("loss") ? number("losses on the path in packets of a thousand", words.get("loss"), LOSS_PERMILLE) : 0,
+    lossPermille: words.has("loss")
+      ? number("losses on the path in packets of a thousand", words.get("loss"), LOSS_PERMILLE)
+      : 0,
     video: words.get("video") === "1",
     seed: words.has("seed") ? number("the seed", words.get("seed"), { min: 1, max: 1e9 }) : 1,
   };

@@ -32,8 +32,21 @@ export class Side {
   /** When an account was last shown, in ms of the reader's time. */
   private toldAt = 0;
   private readonly frames = element("div", { class: "frames" });
-  private readonly video = element("div", {}, element("h3", {}, "Video: frames on time (filled) and late (hollow)"), this.frames);
-  private readonly plots: { rates: Plot; delay: Plot; waiting: Plot; distribution: Plot; probability: Plot; cwnd: Plot; alpha: Plot };
+  private readonly video = element(
+    "div",
+    {},
+    element("h3", {}, "Video: frames on time (filled) and late (hollow)"),
+    this.frames,
+  );
+  private readonly plots: {
+    rates: Plot;
+    delay: Plot;
+    waiting: Plot;
+    distribution: Plot;
+    probability: Plot;
+    cwnd: Plot;
+    alpha: Plot;
+  };
   private readonly histories = {
     rates: new History(SPAN_S),
     cwnd: new History(SPAN_S),
@@ -77,24 +90,48 @@ export class Side {
     const flows = controls.video ? [...kinds, this.lineOf("video")] : kinds;
     this.plots = {
       rates: new Plot({ title: "Rate of each flow", x: time, y: "Mbit/s", name: name("rates") }, flows),
-      delay: new Plot({ title: `Queueing delay, P99 per ${STEP_S} s`, x: time, y: "ms", name: name("delay") }, classes("P99")),
-      waiting: new Plot({ title: `Waiting packets, mean per ${STEP_S} s`, x: time, y: "packets", name: name("waiting") }, classes("waiting")),
+      delay: new Plot(
+        { title: `Queueing delay, P99 per ${STEP_S} s`, x: time, y: "ms", name: name("delay") },
+        classes("P99"),
+      ),
+      waiting: new Plot(
+        { title: `Waiting packets, mean per ${STEP_S} s`, x: time, y: "packets", name: name("waiting") },
+        classes("waiting"),
+      ),
       distribution: new Plot(
-        { title: `Queueing delay, last ${RECENT_S} s`, x: "Delay [ms]", y: "part at or below", name: name("distribution"), logarithmic: true, yRange: [0, 1] },
+        {
+          title: `Queueing delay, last ${RECENT_S} s`,
+          x: "Delay [ms]",
+          y: "part at or below",
+          name: name("distribution"),
+          logarithmic: true,
+          yRange: [0, 1],
+        },
         classes("all packets"),
       ),
-      probability: new Plot({ title: "Probability, marks and drops", x: time, y: "part; 1000 per s", name: name("probability") }, [
-        { label: "probability, if the law keeps one", colour: "third" },
-        { label: "marks, thousands per s", colour: "scalable", dash: [6, 4] },
-        { label: "drops, thousands per s", colour: "classic", dash: [2, 3] },
-      ]),
+      probability: new Plot(
+        { title: "Probability, marks and drops", x: time, y: "part; 1000 per s", name: name("probability") },
+        [
+          { label: "probability, if the law keeps one", colour: "third" },
+          { label: "marks, thousands per s", colour: "scalable", dash: [6, 4] },
+          { label: "drops, thousands per s", colour: "classic", dash: [2, 3] },
+        ],
+      ),
       cwnd: new Plot({ title: "cwnd of each flow", x: time, y: "packets", name: name("cwnd") }, flows),
-      alpha: new Plot({ title: "alpha of each DCTCP flow", x: time, y: "alpha", name: name("alpha"), yRange: [0, 1] }, kinds.filter((line) => line.label.startsWith("dctcp"))),
+      alpha: new Plot(
+        { title: "alpha of each DCTCP flow", x: time, y: "alpha", name: name("alpha"), yRange: [0, 1] },
+        kinds.filter((line) => line.label.startsWith("dctcp")),
+      ),
     };
     this.root = element(
       "article",
       { class: "side", "aria-label": `${where} bottleneck` },
-      element("div", { class: "field" }, element("h2", {}, element("label", { for: `queue-${number}`, class: "new-run" }, `${where} bottleneck`)), this.choice),
+      element(
+        "div",
+        { class: "field" },
+        element("h2", {}, element("label", { for: `queue-${number}`, class: "new-run" }, `${where} bottleneck`)),
+        this.choice,
+      ),
       element("details", {}, element("summary", { class: "new-run" }, "Parameters of the queue"), this.fields),
       this.words,
       this.happened,
@@ -104,7 +141,8 @@ export class Side {
   }
 
   private lineOf(group: string): Line {
-    const position = group === "video" ? 2 : this.controls.kinds.findIndex((_, i) => groupName(this.controls, i) === group);
+    const position =
+      group === "video" ? 2 : this.controls.kinds.findIndex((_, i) => groupName(this.controls, i) === group);
     const colour = COLOURS[position] ?? "third";
     return position === 1 ? { label: group, colour, dash: [6, 4] } : { label: group, colour };
   }
@@ -139,7 +177,13 @@ export class Side {
       // What the law is, the list above says.
       if (path === "aqm.kind") return [];
       const id = `parameter-${this.number}-${path}`;
-      const input = element("input", { id, class: "number", value: own[path] ?? `${shipped}`, size: 10, spellcheck: "false" });
+      const input = element("input", {
+        id,
+        class: "number",
+        value: own[path] ?? `${shipped}`,
+        size: 10,
+        spellcheck: "false",
+      });
       input.addEventListener("change", () => {
         const { [path]: _before, ...others } = own;
         this.set(input.value === `${shipped}` ? others : { ...others, [path]: input.value });
@@ -175,13 +219,19 @@ export class Side {
         const value = this.step[i]?.quantile(0.99) ?? null;
         return value === null ? null : value * 1000;
       };
-      this.histories.delay.push(time, [["ect", p99(0)], ["not_ect", p99(1)]]);
+      this.histories.delay.push(time, [
+        ["ect", p99(0)],
+        ["not_ect", p99(1)],
+      ]);
       this.step.forEach((one) => one.clear());
       this.stepSince = time;
     }
     if (news.waiting) {
       const [at, ect, others] = news.waiting;
-      this.histories.waiting.push(at, [["ect", ect], ["not_ect", others]]);
+      this.histories.waiting.push(at, [
+        ["ect", ect],
+        ["not_ect", others],
+      ]);
     }
     const late = news.frames["late_s"] ?? [];
     for (const value of late) {
@@ -235,8 +285,17 @@ export class Side {
     const range: [number, number] = [Math.max(0, time - SPAN_S), Math.max(time, SPAN_S)];
     const perFlow = (plot: Plot, history: History, summary: string) => {
       const names = [...history.lines.keys()];
-      const lines = names.map((name) => ({ ...this.lineOf(this.groupOf.get(name) ?? ""), label: `${this.groupOf.get(name)} ${name}` }));
-      plot.show(history.times, lines, names.map((name) => history.lines.get(name) ?? []), range, summary);
+      const lines = names.map((name) => ({
+        ...this.lineOf(this.groupOf.get(name) ?? ""),
+        label: `${this.groupOf.get(name)} ${name}`,
+      }));
+      plot.show(
+        history.times,
+        lines,
+        names.map((name) => history.lines.get(name) ?? []),
+        range,
+        summary,
+      );
     };
     const summary = this.say();
     perFlow(this.plots.rates, this.histories.rates, summary);
@@ -249,7 +308,13 @@ export class Side {
       { label: "not ECN-capable", colour: "classic", dash: [6, 4] },
     ];
     this.plots.delay.show(delay.times, classes, [line(delay, "ect"), line(delay, "not_ect")], range, summary);
-    this.plots.waiting.show(waiting.times, classes, [line(waiting, "ect"), line(waiting, "not_ect")], range, "packets in the queue by class");
+    this.plots.waiting.show(
+      waiting.times,
+      classes,
+      [line(waiting, "ect"), line(waiting, "not_ect")],
+      range,
+      "packets in the queue by class",
+    );
     this.plots.probability.show(
       queue.times,
       [
@@ -312,7 +377,8 @@ export class Side {
     }
     if (groups.size === 0) parts.push("no flow sends; ");
     const [ect, notEct] = this.recent.map((window) => [window.quantile(0.5), window.quantile(0.99)] as const);
-    if (ect?.[1] != null) parts.push("ECN-capable packets wait ", element("b", {}, ms(ect[0])), ` (P99 ${ms(ect[1])}); `);
+    if (ect?.[1] != null)
+      parts.push("ECN-capable packets wait ", element("b", {}, ms(ect[0])), ` (P99 ${ms(ect[1])}); `);
     if (notEct?.[1] != null) parts.push("others ", element("b", {}, ms(notEct[0])), ` (P99 ${ms(notEct[1])}); `);
     const busy = queue.mean("utilisation", RECENT_S);
     if (busy !== null) parts.push(`the link is ${(busy * 100).toFixed(1)} % busy.`);

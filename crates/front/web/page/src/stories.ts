@@ -43,30 +43,54 @@ export function stories(all: Story[], begin: (link: string) => void): HTMLElemen
       element(
         "p",
         { class: "hint" },
-        `The tables are of ideal hosts after those of the papers; the page's flows are of today's hosts. Of all ${story.of} cells of the paper with a published ` +
-          `value ${story.inside} are inside their tolerance. All of them, with reasons for what is outside: papers/${story.paper}/RESULTS.md, or shoal reproduce ${story.paper}.`,
+        `The tables are of ideal hosts after those of the papers; the page's flows are of today's hosts. Of all ` +
+          `${story.of} cells of the paper with a published ` +
+          `value ${story.inside} are inside their tolerance. All of them, with reasons for what is outside: ` +
+          `papers/${story.paper}/RESULTS.md, or shoal reproduce ${story.paper}.`,
       ),
     ),
   );
 }
 
-function figure({ figure: title, claim, move, link, rows, inside, of }: Figure, begin: (link: string) => void): HTMLElement {
+function figure(
+  { figure: title, claim, move, link, rows, inside, of }: Figure,
+  begin: (link: string) => void,
+): HTMLElement {
   const head = HEADS.map((name) => element("th", { scope: "col" }, name));
   const body = rows.map((row) =>
-    element("tr", {}, ...[row.claim, row.what, row.published || "no number", row.measured, row.tolerance, row.verdict].map((cell) => element("td", {}, cell))),
+    element(
+      "tr",
+      {},
+      ...[row.claim, row.what, row.published || "no number", row.measured, row.tolerance, row.verdict].map((cell) =>
+        element("td", {}, cell),
+      ),
+    ),
   );
-  const caption = rows.length < of ? `${rows.length} of ${of} claims, what is outside first; ${inside} are inside` : `All ${of} claims; ${inside} are inside`;
+  const caption =
+    rows.length < of
+      ? `${rows.length} of ${of} claims, what is outside first; ${inside} are inside`
+      : `All ${of} claims; ${inside} are inside`;
   return element(
     "section",
     { class: "figure", "aria-label": title },
     element("h3", {}, title),
     element("p", {}, claim),
     element("p", {}, element("b", {}, "To see it: "), move),
-    element("button", { type: "button", class: "main", "aria-label": `Show it: ${title}`, click: () => begin(link) }, "Show it"),
+    element(
+      "button",
+      { type: "button", class: "main", "aria-label": `Show it: ${title}`, click: () => begin(link) },
+      "Show it",
+    ),
     element(
       "div",
       { class: "scroll", tabindex: "0", role: "region", "aria-label": `Results of ${title}` },
-      element("table", { class: "left" }, element("caption", {}, caption), element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...body)),
+      element(
+        "table",
+        { class: "left" },
+        element("caption", {}, caption),
+        element("thead", {}, element("tr", {}, ...head)),
+        element("tbody", {}, ...body),
+      ),
     ),
   );
 }

@@ -2,14 +2,29 @@
 
 import { initSync, Live, Scenario, version } from "shoal-module";
 import { Accountant } from "./explain";
-import { AHEAD_S, SERIES, STEP_S, begin, move, scenario, steady, type Controls, type Json, type Plan, type Preset } from "./plan";
+import {
+  AHEAD_S,
+  SERIES,
+  STEP_S,
+  begin,
+  move,
+  scenario,
+  steady,
+  type Controls,
+  type Json,
+  type Plan,
+  type Preset,
+} from "./plan";
 import type { FromWorker, News, Rows, Shipped, ToWorker } from "./protocol";
 
 /** Events of one bottleneck between two looks at the messages: about 50 ms of computing. */
 const BUDGET = 400_000;
 /** Time between two looks at the clock in ms. */
 const TICK_MS = 15;
-/** Time after a move for which each picture follows the one before without waiting for the next look at the clock, in ms. */
+/**
+ * Time after a move for which each picture follows the one before without waiting for the next look at the clock, in
+ * ms.
+ */
 const EAGER_MS = 500;
 /** Longest time between two pictures that is caught up, in s. */
 const PASSED_MAX_S = 1;
@@ -156,7 +171,12 @@ function newsOf(side: Side, time: number): News {
     frames: rows("deliveries", ["time_s", "took_s", "late_s"]),
     delays: [live.delays(0, true) ?? new Float64Array(), live.delays(0, false) ?? new Float64Array()] as News["delays"],
     waiting: waiting(side, time),
-    accounts: side.accountant.take(time, controller, rows("events", ["time_s", "flow", "kind"]), live.words("events", "kind") ?? []),
+    accounts: side.accountant.take(
+      time,
+      controller,
+      rows("events", ["time_s", "flow", "kind"]),
+      live.words("events", "kind") ?? [],
+    ),
   };
   // What has been told is not kept: a run of ten minutes takes the memory of a second.
   live.forget();

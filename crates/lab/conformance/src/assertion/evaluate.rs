@@ -67,7 +67,7 @@ impl Block {
 ///
 /// # Errors
 /// The expression cannot be read or computed.
-pub fn evaluate_integer(text: &str, line: u32, scope: &Scope) -> Result<i64, ScriptError> {
+pub(crate) fn evaluate_integer(text: &str, line: u32, scope: &Scope) -> Result<i64, ScriptError> {
     match value(&expression(text, line)?, scope) {
         Ok(Value::Integer(value)) => Ok(value),
         Ok(Value::Text(_)) => Err(ScriptError::syntax(line, format!("`{text}` is not an integer"))),

@@ -3,7 +3,8 @@
 use crate::ScriptError;
 
 const MAX_DEPTH: u32 = 64;
-const HINT: &str = "assertions may use integers, strings, names, + - * // % << >> & | ^ ~, comparisons, and, or, not, and parentheses";
+const HINT: &str = "assertions may use integers, strings, names, + - * // % << >> & | ^ ~, comparisons, and, or, not, \
+                    and parentheses";
 
 /// The assertions of one check.
 #[derive(Clone, PartialEq, Debug)]

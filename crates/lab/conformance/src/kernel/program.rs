@@ -64,7 +64,7 @@ pub(crate) const fn anchored(event: &Event, before_arrived: bool) -> bool {
 
 /// How long to wait for a packet, in nanoseconds after the origin of its times.
 pub(crate) fn patience(time: Timing, options: &Options) -> i64 {
-    /// Of a packet that may come at any time: longer than any TCP timer.
+    /// How long to wait for a packet that may come at any time: longer than any TCP timer.
     const LONGEST: i64 = 130_000_000_000;
     /// Beyond the tolerance, so that a late packet is distinguished from a missing one.
     const GRACE: i64 = 1_000_000_000;

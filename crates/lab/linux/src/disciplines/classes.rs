@@ -1,6 +1,6 @@
 //! `classes`: queues for traffic classes are bands of `ets`
-//! ([`net/sched/sch_ets.c`](https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_ets.c)), each with a discipline of its own; the line
-//! tells the band by the packet's code point.
+//! ([`net/sched/sch_ets.c`](https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_ets.c)), each with a discipline
+//! of its own; the line tells the band by the packet's code point.
 
 use super::{Discipline, Express, PLACE, QueueMapping, Site, below, express, handle};
 use crate::attributes::Attributes;
@@ -9,7 +9,8 @@ use shoal_aqm::{ClassConfig, ClassesConfig, Service};
 use shoal_packet::Reason;
 use std::fmt::Write;
 
-/// Attributes of `ets` ([`include/uapi/linux/pkt_sched.h`](https://elixir.bootlin.com/linux/v6.12/source/include/uapi/linux/pkt_sched.h)).
+/// Attributes of `ets`
+/// ([`include/uapi/linux/pkt_sched.h`](https://elixir.bootlin.com/linux/v6.12/source/include/uapi/linux/pkt_sched.h)).
 mod attribute {
     pub(super) const BANDS: u16 = 1;
     pub(super) const STRICT: u16 = 2;
@@ -68,7 +69,10 @@ impl QueueMapping {
         if own.classes != 0 {
             refusals.add(
                 format!("{PLACE}.queues"),
-                format!("queue \"{}\": a packet has one class, that of its band, and not that of its flow as well", queue.name),
+                format!(
+                    "queue \"{}\": a packet has one class, that of its band, and not that of its flow as well",
+                    queue.name
+                ),
                 "write classifier = \"hash\" for it",
             );
             return false;
@@ -129,7 +133,10 @@ fn of_band(
     if queue.shaper.is_some() {
         refusals.add(
             format!("{place}.shape"),
-            format!("band {} of ets: a shaper would be tbf, which asks its queue with peek and so changes its law", band + 1),
+            format!(
+                "band {} of ets: a shaper would be tbf, which asks its queue with peek and so changes its law",
+                band + 1
+            ),
             "leave shape out, or run this on the simulator",
         );
         return None;
@@ -152,14 +159,17 @@ fn moved(discipline: Discipline, band: u32) -> Discipline {
 /// How packets find their band, in words of `tc`.
 fn filters(classes: &ClassesConfig, band_of: &[u8], device: &str) -> String {
     let mut text =
-        "classes: the line sets skb->priority to the class of the packet's code point, as these filters would:".to_owned();
+        "classes: the line sets skb->priority to the class of the packet's code point, as these filters \
+         would:"
+            .to_owned();
     // The queue of all other packets needs no filter for each of them.
     let rest = classes.queue_of[0];
     for (code_point, queue) in classes.queue_of.iter().enumerate().filter(|(_, queue)| **queue != rest) {
         let band = band_of[usize::from(*queue)];
         let _ = write!(
             text,
-            " tc filter add dev {device} parent {ETS}: protocol ip prio 1 u32 match ip dsfield {:#04x} 0xfc flowid {ETS}:{band};",
+            " tc filter add dev {device} parent {ETS}: protocol ip prio 1 u32 match ip dsfield {:#04x} 0xfc flowid \
+             {ETS}:{band};",
             code_point << 2
         );
     }

@@ -98,7 +98,8 @@ impl Express for DualRedConfig {
             .nest(attribute::NOT_ECT, not_ect.attributes())
             .nest(attribute::ECT, ect.attributes());
         let tc = format!(
-            "dualred limit {bytes} B {packets} packets (0: none) rate {} B/s mean_packet {} B average {}; not-ect: {}; ect: {}",
+            "dualred limit {bytes} B {packets} packets (0: none) rate {} B/s mean_packet {} B average {}; not-ect: \
+             {}; ect: {}",
             self.rate.as_bps() / 8,
             self.mean_packet_bytes,
             if per_class { "per-class" } else { "shared" },

@@ -59,8 +59,8 @@ impl Express for DualPi2Config {
             .u8(attribute::C_PROTECTION, classic)
             .u8(attribute::ECN_MASK, self.ecn_mask);
         let tc = format!(
-            "dualpi2 limit {limit} memlimit {} target {}us tupdate {}us alpha {} beta {} step_thresh {step_words} min_qlen_step \
-             {min_packets} coupling_factor {} {} {} {} classic_protection {classic}%",
+            "dualpi2 limit {limit} memlimit {} target {}us tupdate {}us alpha {} beta {} step_thresh {step_words} \
+             min_qlen_step {min_packets} coupling_factor {} {} {} {} classic_protection {classic}%",
             u32::MAX,
             micros(self.target),
             micros(self.tupdate),

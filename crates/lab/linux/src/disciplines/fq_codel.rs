@@ -52,8 +52,8 @@ impl Express for FqCodelConfig {
                 vec!["classifier: the kernel's hash, whose key comes from the seed; flows may collide".to_owned()]
             }
             FlowQueues::PerFlow => vec![
-                "classifier: the line sets skb->priority to the flow's class, as tc filter ... flow map key proto-dst addend \
-                 -10000 baseclass 10:1 would"
+                "classifier: the line sets skb->priority to the flow's class, as tc filter ... flow map key proto-dst \
+                 addend -10000 baseclass 10:1 would"
                     .to_owned(),
             ],
         };
@@ -61,7 +61,8 @@ impl Express for FqCodelConfig {
         Some(QueueMapping { classes, ..mapping })
     }
 
-    /// Its law acts on departure. On arrival the kernel answers `NET_XMIT_CN` if it cut the packet's own queue to make room.
+    /// Its law acts on departure. On arrival the kernel answers `NET_XMIT_CN` if it cut the packet's own queue to make
+    /// room.
     fn is_law_on_arrival(&self, _refused: bool, _has_room: bool) -> bool {
         false
     }
@@ -79,7 +80,8 @@ fn memory_limit(config: &FqCodelConfig, limit: u32, site: &Site<'_>, refusals: &
     if config.memory_limit_bytes < most && config.memory_limit_bytes < MOST {
         refusals.add(
             "bottleneck.aqm.memory_limit",
-            "the kernel counts the memory of packets (skb->truesize), the simulator their bytes, and this limit may act",
+            "the kernel counts the memory of packets (skb->truesize), the simulator their bytes, and this limit may \
+             act",
             format!("write memory_limit = \"unlimited\", or at least \"{} B\" for {limit} packets", most.min(MOST)),
         );
         return None;

@@ -42,8 +42,8 @@ impl Express for GredConfig {
         };
         let rules = vec![
             format!("gred: {mode}"),
-            "gred: the line sets skb->tc_index by the ECN field (Linux has no filter for that any more): 0 for packets that are not \
-             ECT, 1 for others"
+            "gred: the line sets skb->tc_index by the ECN field (Linux has no filter for that any more): 0 for \
+             packets that are not ECT, 1 for others"
                 .to_owned(),
         ];
         Some(QueueMapping {

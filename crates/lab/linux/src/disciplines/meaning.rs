@@ -12,8 +12,8 @@ pub(crate) fn mark_reason(link: &Link, record: &LineRecord) -> Reason {
     reasons(law_of(link, record)).0
 }
 
-/// Reason why the queue of a link dropped a packet. `found`: what the packet found in its own queue, where that is known and more waits
-/// at the link.
+/// Reason why the queue of a link dropped a packet. `found`: what the packet found in its own queue, where that is
+/// known and more waits at the link.
 pub(crate) fn drop_reason(link: &Link, record: &LineRecord, found: Option<Backlog>) -> Reason {
     let law = law_of(link, record);
     let by_law = match record.event {

@@ -21,8 +21,10 @@ impl Express for RedConfig {
                 "write ecn = true, or switch ECN off for all flows, or use kind = \"linux-red\"",
             ),
             (true, true) if counts => (
-                "`dualred`, the only RED with any weight, counts packets between decisions for each class of packets alone",
-                "write spacing = \"independent\", or use kind = \"dual-red\" or \"linux-red\", which are the same on both planes",
+                "`dualred`, the only RED with any weight, counts packets between decisions for each class of packets \
+                 alone",
+                "write spacing = \"independent\", or use kind = \"dual-red\" or \"linux-red\", which are the same on \
+                 both planes",
             ),
             _ => {
                 let dual = DualRedConfig {

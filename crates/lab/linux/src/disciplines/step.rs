@@ -77,8 +77,8 @@ fn red(found: u32, nodrop: bool) -> Discipline {
     Discipline::new("red", options(&tc, flags), words)
 }
 
-/// The bytes that a packet finds waiting when it is marked, and how the scenario's threshold became them; `None` if nothing is. The
-/// simulator counts the arriving packet, the kernel does not: K + 1 packets with it are K without.
+/// The bytes that a packet finds waiting when it is marked, and how the scenario's threshold became them; `None` if
+/// nothing is. The simulator counts the arriving packet, the kernel does not: K + 1 packets with it are K without.
 fn found_before(threshold: Extent, site: &Site<'_>) -> Option<(u64, String)> {
     let (rate, mtu) = (site.rate, site.mtu);
     let found = match threshold {

@@ -49,8 +49,8 @@ fn check(wred: &WredConfig, refusals: &mut Refusals) -> Option<()> {
 }
 
 /// A step in time at departure is CoDel's `ce_threshold`
-/// ([`codel_impl.h`](https://elixir.bootlin.com/linux/v6.12/source/include/net/codel_impl.h)), with a target so long that its own law
-/// never acts.
+/// ([`codel_impl.h`](https://elixir.bootlin.com/linux/v6.12/source/include/net/codel_impl.h)), with a target so long
+/// that its own law never acts.
 fn codel(
     wred: &WredConfig,
     mark: &WredProfile,
@@ -91,8 +91,8 @@ fn codel(
     };
     let mut mapping = CodelConfig { law, limit: wred.limit }.express(site, refusals)?;
     mapping.rules.push(format!(
-        "wred: a step in time on departure is codel's ce_threshold, whose clock has units of 1024 ns: more than {threshold}, rounded \
-         down, in place of at least"
+        "wred: a step in time on departure is codel's ce_threshold, whose clock has units of 1024 ns: more than \
+         {threshold}, rounded down, in place of at least"
     ));
     Some(mapping)
 }
@@ -109,15 +109,15 @@ fn dual_red(wred: &WredConfig, site: &Site<'_>, refusals: &mut Refusals) -> Opti
     };
     let mut mapping = dual.express(site, refusals)?;
     mapping.rules.push(
-        "wred: profiles are instances of dualred that average nothing; a step at K is the slope from K - 1 to K, since a packet \
-         does not count itself"
+        "wred: profiles are instances of dualred that average nothing; a step at K is the slope from K - 1 to K, \
+         since a packet does not count itself"
             .to_owned(),
     );
     Some(mapping)
 }
 
-/// A profile as an instance of RED with weight 1. With min = max RED would count the arriving packet (a step); with one byte between them
-/// its probability is 0 at the minimum and 1 at the maximum, and no queue lies between.
+/// A profile as an instance of RED with weight 1. With min = max RED would count the arriving packet (a step); with one
+/// byte between them its probability is 0 at the minimum and 1 at the maximum, and no queue lies between.
 fn instance(
     profile: Option<WredProfile>,
     key: &str,

@@ -6,8 +6,8 @@ use shoal_scenario::Experiment;
 use shoal_units::Time;
 use std::collections::BTreeMap;
 
-/// Sums of the counters of each host's cards when the measurement window opens and at the end, by the number of the host, with
-/// their times.
+/// Sums of the counters of each host's cards when the measurement window opens and at the end, by the number of the
+/// host, with their times.
 #[derive(Default)]
 pub(super) struct Cards(BTreeMap<u32, [Sum; 2]>);
 

@@ -18,7 +18,7 @@ pub(super) struct LinkRun<'a> {
 }
 
 impl<'a> LinkRun<'a> {
-    pub fn new(link: &'a Link) -> Self {
+    pub(super) fn new(link: &'a Link) -> Self {
         let classes = link.traffic_classes().map(|classes| {
             let count = classes.names().count();
             (classes, vec![Backlog::default(); count])
@@ -27,7 +27,7 @@ impl<'a> LinkRun<'a> {
     }
 
     /// Reports a record to the collector.
-    pub fn on_packet(&mut self, record: &LineRecord, at: Time, collector: &mut Collector) {
+    pub(super) fn on_packet(&mut self, record: &LineRecord, at: Time, collector: &mut Collector) {
         let class = if record.before.is_capable() { Class::Ect } else { Class::NotEct };
         let flow = flow_of(record).map_or(NO_FLOW, |flow| flow as u32);
         let link = record.link.into();

@@ -4,8 +4,9 @@
 //! the same, and each packet is delayed once. Where the arrival time of data matters, data are delayed on
 //! their own path too.
 
-use super::{Delay, End, Line, Place, Port, Route, Testbed, Wire};
+use super::{Delay, End, Line, Place, Route, Testbed, Wire};
 use crate::card::Pacing;
+use crate::device::Port;
 use crate::disciplines::Site;
 use crate::endpoints::HostSettings;
 use crate::refusal::Refusals;
@@ -16,7 +17,8 @@ use std::net::Ipv4Addr;
 /// Most pairs of hosts, since their number is the third byte of an address.
 const MAX_PAIRS: usize = 250;
 
-/// The bottleneck, if it begins every forward path, all other links are pure delays, no delay changes, and no link is impaired.
+/// The bottleneck, if it begins every forward path, all other links are pure delays, no delay changes, and no link is
+/// impaired.
 pub(super) fn bottleneck(experiment: &Experiment) -> Option<LinkId> {
     let mut shaped = (0u32..).map(LinkId).zip(&experiment.links).filter(|(_, link)| link.rate.is_some());
     let (id, link) = shaped.next()?;

@@ -10,7 +10,8 @@
 //! simulator for hosts without segmentation. If a host segments, and the only link behind its node is its
 //! card, that line is at the host.
 
-use super::{Delay, End, Impaired, Line, Place, Port, Route, Testbed, Wire};
+use super::{Delay, End, Impaired, Line, Place, Route, Testbed, Wire};
+use crate::device::Port;
 use crate::disciplines::Site;
 use crate::endpoints::HostSettings;
 use crate::refusal::Refusals;
@@ -158,8 +159,8 @@ impl<'a> Builder<'a> {
         complete.then_some(())
     }
 
-    /// Lays out the router behind the transmitter of an impaired link, whose further wire carries netem, and returns its name;
-    /// nothing for other links.
+    /// Lays out the router behind the transmitter of an impaired link, whose further wire carries netem, and returns
+    /// its name; nothing for other links.
     fn impair(&mut self, id: LinkId, site: &Site<'_>, refusals: &mut Refusals) -> Result<Option<String>, ()> {
         let link = &self.experiment.links[id.0 as usize];
         if link.impairments.is_none() {
@@ -177,7 +178,8 @@ impl<'a> Builder<'a> {
         if link.rate.is_none() && self.experiment.flows.iter().any(segments) {
             refusals.add(
                 format!("link `{}`", link.name),
-                "impairments of a link without a rate behind hosts that segment: netem would take several packets for one",
+                "impairments of a link without a rate behind hosts that segment: netem would take several packets for \
+                 one",
                 "give the link a rate, at which segments are split, or write host = \"ideal\"",
             );
             return Err(());

@@ -1,7 +1,7 @@
 //! Links with impairments: netem behind the transmitter, with the seed of the link.
 
-use super::{DELAY, ROOT, line};
 use crate::attributes::{Attributes, hex};
+use crate::device::{DELAY, ROOT, line};
 use crate::disciplines::handle;
 use shoal_netem::{Chance, Impairments, Loss};
 use shoal_scenario::{Experiment, LinkId};
@@ -9,25 +9,26 @@ use shoal_units::Span;
 
 /// Packets that netem may hold: more than any link here does.
 pub(super) const LIMIT: u32 = 1_000_000;
-/// Rate in bytes/s at which netem keeps the order of packets: at 10^15 B/s the largest packet takes less than 1 ns, which it rounds
-/// down to nothing.
+/// Rate in bytes/s at which netem keeps the order of packets: at 10^15 B/s the largest packet takes less than 1 ns,
+/// which it rounds down to nothing.
 const IN_ORDER: u64 = 1_000_000_000_000_000;
 
-/// Attributes of netem (`TCA_NETEM_*`, [include/uapi/linux/pkt_sched.h](https://elixir.bootlin.com/linux/v6.12/source/include/uapi/linux/pkt_sched.h)).
+/// Attributes of netem (`TCA_NETEM_*`,
+/// [include/uapi/linux/pkt_sched.h](https://elixir.bootlin.com/linux/v6.12/source/include/uapi/linux/pkt_sched.h)).
 pub(super) mod attribute {
-    pub const CORRELATION: u16 = 1;
-    pub const DELAY_TABLE: u16 = 2;
-    pub const REORDER: u16 = 3;
-    pub const CORRUPT: u16 = 4;
-    pub const LOSS: u16 = 5;
-    pub const RATE64: u16 = 8;
-    pub const LATENCY64: u16 = 10;
-    pub const JITTER64: u16 = 11;
-    pub const SLOT: u16 = 12;
-    pub const SEED: u16 = 14;
+    pub(crate) const CORRELATION: u16 = 1;
+    pub(crate) const DELAY_TABLE: u16 = 2;
+    pub(crate) const REORDER: u16 = 3;
+    pub(crate) const CORRUPT: u16 = 4;
+    pub(crate) const LOSS: u16 = 5;
+    pub(crate) const RATE64: u16 = 8;
+    pub(crate) const LATENCY64: u16 = 10;
+    pub(crate) const JITTER64: u16 = 11;
+    pub(crate) const SLOT: u16 = 12;
+    pub(crate) const SEED: u16 = 14;
     /// Within `LOSS`: the chain with four states, and Gilbert and Elliott's.
-    pub const FOUR_STATES: u16 = 1;
-    pub const GILBERT_ELLIOTT: u16 = 2;
+    pub(crate) const FOUR_STATES: u16 = 1;
+    pub(crate) const GILBERT_ELLIOTT: u16 = 2;
 }
 
 /// A link with impairments.

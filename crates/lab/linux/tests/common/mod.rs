@@ -6,7 +6,7 @@ use shoal_scenario::{Document, Experiment};
 
 /// A scenario of one DCTCP flow at 12 Mbit/s, where a packet takes 1 ms; `series` is the bin of the time
 /// series.
-pub fn scenario(series: &str) -> String {
+pub(crate) fn scenario(series: &str) -> String {
     format!(
         r#"
 duration = "1 s"
@@ -19,12 +19,12 @@ trace = {{ series = "{series}" }}
 }
 
 /// The experiment of a scenario.
-pub fn experiment(text: &str) -> Experiment {
+pub(crate) fn experiment(text: &str) -> Experiment {
     Document::parse(text, "test.toml").unwrap().resolve(None).unwrap()
 }
 
 /// A kernel with these controllers and queue disciplines, separated by spaces.
-pub fn kernel_with(controllers: &str, disciplines: &str) -> Kernel {
+pub(crate) fn kernel_with(controllers: &str, disciplines: &str) -> Kernel {
     let words = |text: &str| text.split(' ').map(str::to_owned).collect();
     Kernel {
         release: "7.3.4-shoal".to_owned(),
@@ -38,24 +38,30 @@ pub fn kernel_with(controllers: &str, disciplines: &str) -> Kernel {
 }
 
 /// A kernel that can run [`scenario`].
-pub fn kernel() -> Kernel {
+pub(crate) fn kernel() -> Kernel {
     Kernel { mode: "ptrace".to_owned(), ..kernel_with("dctcp", "pfifo red") }
 }
 
 /// The instructions of a plan that begin with `verb`.
-pub fn lines<'a>(plan: &'a Plan, verb: &str) -> Vec<&'a str> {
+pub(crate) fn lines<'a>(plan: &'a Plan, verb: &str) -> Vec<&'a str> {
     plan.config.lines().filter(|line| line.split(' ').next() == Some(verb)).collect()
 }
 
-pub const QUEUED: u8 = 0;
-pub const OVERFLOW: u8 = 2;
-pub const STARTED: u8 = 3;
-pub const ECT: u8 = 2;
-pub const CE: u8 = 3;
+pub(crate) const QUEUED: u8 = 0;
+pub(crate) const OVERFLOW: u8 = 2;
+pub(crate) const STARTED: u8 = 3;
+pub(crate) const ECT: u8 = 2;
+pub(crate) const CE: u8 = 3;
 
 /// Builds a record of `sch_line.h`: a packet of 1500 B of flow 0 with its ECN field before and after the
 /// event.
-pub fn line(time_us: i64, queued_us: i64, event: u8, (before, after): (u8, u8), waiting: u32) -> Vec<u8> {
+pub(crate) fn line(
+    time_us: i64,
+    queued_us: i64,
+    event: u8,
+    (before, after): (u8, u8),
+    waiting: u32,
+) -> Vec<u8> {
     let mut bytes = Vec::new();
     bytes.extend((time_us * 1000).to_ne_bytes());
     bytes.extend((queued_us * 1000).to_ne_bytes());
@@ -71,7 +77,7 @@ pub fn line(time_us: i64, queued_us: i64, event: u8, (before, after): (u8, u8), 
 }
 
 /// A sample of flow 0; fields that are not listed have usual values.
-pub struct Sample {
+pub(crate) struct Sample {
     pub time_ms: u64,
     pub cwnd: u32,
     pub ssthresh: u32,
@@ -89,7 +95,7 @@ impl Default for Sample {
 impl Sample {
     /// Builds the record of `guest.h`: an RTT of 10 ms, an alpha of 0.5, an arrival for every 500 bytes, an
     /// ACK for every 2000.
-    pub fn bytes(&self) -> Vec<u8> {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
         const SAMPLE: u8 = 1;
         let (packets, acks) = ((self.received / 500) as u32, (self.received / 2000) as u32);
         let numbers = [self.cwnd, self.ssthresh, 10_000, 512, self.retransmissions, 0, packets, acks];
@@ -98,7 +104,7 @@ impl Sample {
 }
 
 /// The last record of a run.
-pub fn end() -> Vec<u8> {
+pub(crate) fn end() -> Vec<u8> {
     const END: u8 = 5;
     record(1000, END, [0; 8], 0)
 }

@@ -31,9 +31,9 @@ pub(super) struct MonitoredLink {
     bin: Option<QueueBin>,
     /// The closed bins of a link that changes.
     bins: Option<Vec<LinkBin>>,
-    /// Of a link that sends at opportunities.
+    /// Bins of opportunities, if the link sends at opportunities.
     opportunities: Option<OpportunityBins>,
-    /// Of a link with queues for traffic classes.
+    /// Meters of the queues for traffic classes, if the link has such queues.
     classes: Option<Box<TrafficClassMeters>>,
 }
 
@@ -46,8 +46,8 @@ struct OpportunityBins {
 }
 
 impl OpportunityBins {
-    /// The utilisation of the bin that ends at `now`, from the one that the link would have at its rate: what was sent over what
-    /// the mean rate allows of the interval in which the middle of the bin lies.
+    /// The utilisation of the bin that ends at `now`, from the one that the link would have at its rate: what was sent
+    /// over what the mean rate allows of the interval in which the middle of the bin lies.
     fn utilisation(&mut self, at_rate: f64, now: Time) -> f64 {
         let middle = self.start + now.since(self.start) / 2;
         self.start = now;
@@ -183,8 +183,8 @@ impl Collector {
         }
     }
 
-    /// The meter of the queue for traffic classes that a flow's packets join, if the link has such queues. It is told what the link is
-    /// told, packet by packet.
+    /// The meter of the queue for traffic classes that a flow's packets join, if the link has such queues. It is told
+    /// what the link is told, packet by packet.
     pub fn class_meter(&mut self, link: u32, flow: u32) -> Option<&mut QueueMeter> {
         Some(self.links[link as usize].classes.as_mut()?.of_flow(flow))
     }

@@ -138,7 +138,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn scale_and_offset_do_not_move_the_period(period in 5.0f64..50.0, scale in 0.01f64..100.0, offset in -50.0f64..50.0) {
+        fn scale_and_offset_do_not_move_the_period(
+            period in 5.0f64..50.0,
+            scale in 0.01f64..100.0,
+            offset in -50.0f64..50.0,
+        ) {
             let values: Vec<f64> = (0..600).map(|i| (TAU * f64::from(i) / period).sin()).collect();
             let moved: Vec<f64> = values.iter().map(|value| offset + scale * value).collect();
             let (a, b) = (oscillation(&values, 0.2).period.unwrap(), oscillation(&moved, 0.2).period.unwrap());

@@ -16,14 +16,15 @@ pub struct RateStep {
     pub until_s: f64,
 }
 
-/// Changes of rate that are closer together than this many seconds are one step. The shortest period of the variable capacity in
-/// [RFC 7928](https://www.rfc-editor.org/rfc/rfc7928#section-8.2.6) is as long; the steps of ramps and sines are shorter, and a queue
-/// has no level of its own during any of them.
+/// Changes of rate that are closer together than this many seconds are one step. The shortest period of the variable
+/// capacity in [RFC 7928](https://www.rfc-editor.org/rfc/rfc7928#section-8.2.6) is as long; the steps of ramps and
+/// sines are shorter, and a queue has no level of its own during any of them.
 pub const ONE_STEP_S: f64 = 0.1;
 
 /// The steps of a link until `end_s`, given its rates as times in seconds and bit/s, the first from the start on.
 ///
-/// An outage and its end are one step, at the end of the outage. One that lasts until the end of the run is none: no rate follows.
+/// An outage and its end are one step, at the end of the outage. One that lasts until the end of the run is none: no
+/// rate follows.
 pub fn rate_steps(rates: &[(f64, f64)], end_s: f64) -> Vec<RateStep> {
     let mut steps: Vec<RateStep> = Vec::new();
     let changes = rates.windows(2).map(|pair| (pair[0].1, pair[1]));
@@ -49,7 +50,8 @@ pub fn rate_steps(rates: &[(f64, f64)], end_s: f64) -> Vec<RateStep> {
 /// How a queue moves from one state to another.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Settling {
-    /// Index from which on all values are in the later range; `None` if one at the end of the first half is still outside.
+    /// Index from which on all values are in the later range; `None` if one at the end of the first half is still
+    /// outside.
     pub settled: Option<usize>,
     /// By how much the highest value exceeds the later range.
     pub overshoot: f64,
@@ -62,9 +64,9 @@ const LEAST_VALUES: usize = 20;
 
 /// How the values after a step settle.
 ///
-/// The later range is that of the second half of the values, wider by `margin` on both sides. It is a range and not a mean because a
-/// queue below congestion control never rests: a sawtooth has settled when it is the sawtooth that it stays. `None` if there are fewer
-/// than 20 values, or one of them is unknown.
+/// The later range is that of the second half of the values, wider by `margin` on both sides. It is a range and not a
+/// mean because a queue below congestion control never rests: a sawtooth has settled when it is the sawtooth that it
+/// stays. `None` if there are fewer than 20 values, or one of them is unknown.
 pub fn settling(values: &[f64], margin: f64) -> Option<Settling> {
     if values.len() < LEAST_VALUES || values.iter().any(|value| !value.is_finite()) {
         return None;
@@ -90,7 +92,8 @@ pub fn reached_from(values: &[f64], least: f64, width: usize) -> Option<usize> {
     (0..=values.len().checked_sub(width)?).find(|first| means[first + width - 1] >= least)
 }
 
-/// Throughput over round-trip time in bit/s^2 (Kleinrock 1979): what a change gains in one is lost in the other where it is highest.
+/// Throughput over round-trip time in bit/s^2 (Kleinrock 1979): what a change gains in one is lost in the other where
+/// it is highest.
 pub fn power(throughput_bps: f64, round_trip_s: f64) -> Option<f64> {
     finite(throughput_bps / round_trip_s)
 }
@@ -151,8 +154,8 @@ mod tests {
 
     #[test]
     fn a_queue_has_settled_when_it_stays_where_it_is_later() {
-        // Later a sawtooth between 4 and 6; before, a peak of 20 that falls and falls short of it. Index 6 (3.5) is the last outside of
-        // 3.8..=6.2.
+        // Later a sawtooth between 4 and 6; before, a peak of 20 that falls and falls short of it. Index 6 (3.5) is the
+        // last outside of 3.8..=6.2.
         let mut values = vec![5.0, 20.0, 15.0, 10.0, 2.0, 3.0, 3.5, 4.0, 6.0, 5.0, 5.0];
         values.extend([4.0, 5.0, 6.0, 4.0, 5.0, 6.0, 4.0, 5.0, 6.0, 4.0, 5.0]);
         let found = settling(&values, 0.2).unwrap();

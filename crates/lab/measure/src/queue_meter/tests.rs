@@ -200,7 +200,8 @@ proptest! {
         changes in prop::collection::vec((0u64..20, 0u32..100), 0..60),
         start in 0u64..200,
     ) {
-        let mut meter = QueueMeter::new(ms(start), MBIT_10, MeterPace { windows: Span::from_millis(7), ..MeterPace::default() });
+        let pace = MeterPace { windows: Span::from_millis(7), ..MeterPace::default() };
+        let mut meter = QueueMeter::new(ms(start), MBIT_10, pace);
         let mut now = 0;
         let mut backlog = vec![0u32; 2000];
         for &(gap, packets) in &changes {
@@ -230,7 +231,11 @@ proptest! {
         let empty = sampled.iter().filter(|&&p| p == 0.0).count() as f64 / sampled.len() as f64;
         prop_assert!((result.queue_empty_sampled.unwrap() - empty).abs() < 1e-12);
         // The windows of 7 ms together are the whole.
-        for (class, whole) in [(QueueClass::All, &distributions.queue_packets), (QueueClass::NotEct, &distributions.not_ect_packets)] {
+        let wholes = [
+            (QueueClass::All, &distributions.queue_packets),
+            (QueueClass::NotEct, &distributions.not_ect_packets),
+        ];
+        for (class, whole) in wholes {
             let mut together = Histogram::new();
             let parts = distributions.backlog_windows.iter().filter(|part| part.class == class);
             for part in parts {

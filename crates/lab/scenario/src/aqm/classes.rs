@@ -8,78 +8,83 @@ use shoal_aqm::{
 use super::{Aqm, Place, Port, Resolve, queue};
 use crate::dscp::Dscp;
 use crate::experiment::Schedule;
-use crate::field::{Field, choices, section};
+use crate::field::{Field, Section, choices, kinds};
 use crate::quantity::{Amount, DataRate, Size};
 use crate::remarks::Table;
 use crate::report::Report;
 use crate::tree::{Node, Value};
 
-section! {
-    /// Queues for traffic classes.
-    Classes {
-        /// The queues. Those with priority = "strict" come before all others, in this order.
-        #[source = "Linux net/sched/sch_ets.c ets_qdisc_dequeue"]
-        queues: Vec<ClassQueue>,
-        /// Memory that the queues share, with what is reserved for each: a queue may hold alpha times what is free of it. Limits of queues, and memory
-        /// that the port shares with others (shared_buffer), hold besides; without this key, each queue takes from the latter by itself. With a large alpha everywhere it is a limit for all queues together.
-        #[source = "Choudhury and Hahne 1998, section II"]
-        #[otherwise = "each queue has its own limit only"]
-        memory: Option<Size>,
-        /// Part of the memory that no queue may hold: switches keep it for packets that are under way while a link pauses. Links do not pause
-        /// here, so that it is only taken off.
-        #[source = "SONiC BUFFER_POOL, field xoff; IEEE 802.1Q clause 36 (priority-based flow control)"]
-        #[otherwise = "nothing"]
-        headroom: Option<Size>,
-    }
+/// Queues for traffic classes.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct Classes {
+    /// The queues. Those with priority = "strict" come before all others, in this order.
+    #[key(source = "Linux net/sched/sch_ets.c ets_qdisc_dequeue")]
+    pub queues: Vec<ClassQueue>,
+    /// Memory that the queues share, with what is reserved for each: a queue may hold alpha times what is free of it.
+    /// Limits of queues, and memory that the port shares with others (shared_buffer), hold besides; without this key,
+    /// each queue takes from the latter by itself. With a large alpha everywhere it is a limit for all queues together.
+    #[key(otherwise = "each queue has its own limit only", source = "Choudhury and Hahne 1998, section II")]
+    pub memory: Option<Size>,
+    /// Part of the memory that no queue may hold: switches keep it for packets that are under way while a link pauses.
+    /// Links do not pause here, so that it is only taken off.
+    #[key(
+        otherwise = "nothing",
+        source = "SONiC BUFFER_POOL, field xoff; IEEE 802.1Q clause 36 (priority-based flow control)"
+    )]
+    pub headroom: Option<Size>,
 }
 
-section! {
-    /// A queue for a traffic class. It has a limit and a law of its own; what waits in other queues counts in neither, but for memory
-    /// that they share.
-    ClassQueue {
-        /// Name in reports.
-        #[source = "this project's own"]
-        name: String,
-        /// Code points of the flows whose packets join this queue. One queue may have none: it takes all others.
-        #[source = "RFC 2474 section 3"]
-        #[unit = "list of 0 to 63, or names"]
-        #[otherwise = "all that no other queue takes"]
-        dscp: Option<Vec<Dscp>>,
-        /// strict: the queue sends before all that stand behind it in the list, and before all weighted ones.
-        #[source = "Linux net/sched/sch_ets.c ets_qdisc_dequeue"]
-        #[otherwise = "weighted"]
-        priority: Option<Priority>,
-        /// Share in bytes among the weighted queues that hold packets, by deficit round robin. A turn of the queue with the least weight is
-        /// one packet of the largest size.
-        #[source = "Linux net/sched/sch_ets.c; Shreedhar and Varghese 1996"]
-        #[unit = "1 to 10000"]
-        weight: Option<u32> = 1 unless priority,
-        /// What the queue sends at most, in bytes of IP packets, even if the line is idle.
-        #[source = "Linux net/sched/sch_tbf.c"]
-        #[otherwise = "the line's rate"]
-        shape: Option<DataRate>,
-        /// What a shaped queue may send at once after a pause: the size of its token bucket.
-        #[source = "Linux net/sched/sch_tbf.c"]
-        #[otherwise = "ten packets of the largest size"]
-        burst: Option<Size>,
-        /// Multiple of the free memory that this queue may hold, of what the queues of the port share, or the ports of the switch
-        /// (shared_buffer): it gets alpha / (1 + the alphas of all busy queues) of it.
-        #[source = "Choudhury and Hahne 1998, equations 1 and 3; switches offer powers of two from 1/128 to 8"]
-        #[otherwise = "1, or the alpha of the switch's shared_buffer"]
-        alpha: Option<f64>,
-        /// Part of the memory that no other queue may hold.
-        #[source = "SONiC BUFFER_PROFILE, field size"]
-        #[otherwise = "nothing, or what the switch's shared_buffer reserves"]
-        reserved: Option<Size>,
-        /// Limit of this queue. For all queues together there is only the memory that they share.
-        #[source = "Linux net/sched/sch_fifo.c"]
-        #[otherwise = "the link's buffer"]
-        buffer: Option<Amount>,
-        /// Marking and dropping law of this queue: a table like that of a link, of any kind but classes.
-        #[source = "this project's own"]
-        #[unit = "table"]
-        aqm: QueueLaw = { "kind": "fifo" },
-    }
+/// A queue for a traffic class. It has a limit and a law of its own; what waits in other queues counts in neither, but
+/// for memory that they share.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct ClassQueue {
+    /// Name in reports.
+    #[key(source = "this project's own")]
+    pub name: String,
+    /// Code points of the flows whose packets join this queue. One queue may have none: it takes all others.
+    #[key(
+        otherwise = "all that no other queue takes",
+        unit = "list of 0 to 63, or names",
+        source = "RFC 2474 section 3"
+    )]
+    pub dscp: Option<Vec<Dscp>>,
+    /// strict: the queue sends before all that stand behind it in the list, and before all weighted ones.
+    #[key(otherwise = "weighted", source = "Linux net/sched/sch_ets.c ets_qdisc_dequeue")]
+    pub priority: Option<Priority>,
+    /// Share in bytes among the weighted queues that hold packets, by deficit round robin. A turn of the queue with the
+    /// least weight is one packet of the largest size.
+    #[key(
+        default = 1,
+        unless(priority),
+        unit = "1 to 10000",
+        source = "Linux net/sched/sch_ets.c; Shreedhar and Varghese 1996"
+    )]
+    pub weight: Option<u32>,
+    /// What the queue sends at most, in bytes of IP packets, even if the line is idle.
+    #[key(otherwise = "the line's rate", source = "Linux net/sched/sch_tbf.c")]
+    pub shape: Option<DataRate>,
+    /// What a shaped queue may send at once after a pause: the size of its token bucket.
+    #[key(otherwise = "ten packets of the largest size", source = "Linux net/sched/sch_tbf.c")]
+    pub burst: Option<Size>,
+    /// Multiple of the free memory that this queue may hold, of what the queues of the port share, or the ports of the
+    /// switch (shared_buffer): it gets alpha / (1 + the alphas of all busy queues) of it.
+    #[key(
+        otherwise = "1, or the alpha of the switch's shared_buffer",
+        source = "Choudhury and Hahne 1998, equations 1 and 3; switches offer powers of two from 1/128 to 8"
+    )]
+    pub alpha: Option<f64>,
+    /// Part of the memory that no other queue may hold.
+    #[key(
+        otherwise = "nothing, or what the switch's shared_buffer reserves",
+        source = "SONiC BUFFER_PROFILE, field size"
+    )]
+    pub reserved: Option<Size>,
+    /// Limit of this queue. For all queues together there is only the memory that they share.
+    #[key(otherwise = "the link's buffer", source = "Linux net/sched/sch_fifo.c")]
+    pub buffer: Option<Amount>,
+    /// Marking and dropping law of this queue: a table like that of a link, of any kind but classes.
+    #[key(default = { "kind": "fifo" }, unit = "table", source = "this project's own")]
+    pub aqm: QueueLaw,
 }
 
 /// When a queue sends.
@@ -112,7 +117,7 @@ impl Field for QueueLaw {
         self.0.write()
     }
     fn schema() -> Json {
-        Aqm::schema_without(&[NESTED])
+        kinds::schema::<Aqm>(&[NESTED])
     }
     fn any_amount(&self, wanted: fn(Amount) -> bool) -> bool {
         self.0.any_amount(wanted)
@@ -339,7 +344,8 @@ impl Place<'_> {
     }
 }
 
-/// Refuses shapers on a link that sends at opportunities: between two of them nothing can be sent, whatever the bucket allows.
+/// Refuses shapers on a link that sends at opportunities: between two of them nothing can be sent, whatever the bucket
+/// allows.
 pub(crate) fn check_shapers(law: Option<&QueueConfig>, schedule: &Schedule, keys: &Table<'_>) {
     let Some(QueueConfig::Classes(classes)) = law else { return };
     if schedule.opportunities.is_none() {

@@ -4,30 +4,27 @@ use shoal_aqm::{CeThresholdFor, CodelConfig, CodelParameters, Extent};
 use shoal_units::Span;
 
 use super::{Place, Resolve};
-use crate::field::section;
+use crate::field::Section;
 use crate::quantity::{Amount, Duration};
 
-section! {
-    /// CoDel with the parameters of `tc qdisc add ... codel`.
-    Codel {
-        /// Sojourn time that may stand; kept in ticks of 1024 ns.
-        #[source = "RFC 8289 section 4.2; codel_impl.h codel_should_drop"]
-        target: Duration = "5 ms",
-        /// How long the target must be exceeded before the first signal; the n-th gap between signals is this over sqrt(n).
-        #[source = "RFC 8289 section 4.3; codel_impl.h codel_control_law"]
-        interval: Duration = "100 ms",
-        /// Mark ECT packets instead of dropping them.
-        #[source = "codel_impl.h codel_dequeue"]
-        ecn: bool = false,
-        /// Beyond this sojourn time ECT packets are marked at once, whatever the law says.
-        #[source = "codel_impl.h codel_dequeue (since 4.2)"]
-        #[otherwise = "never"]
-        ce_threshold: Option<Duration>,
-        /// Waiting packets that fit; tc's own default is 1000 packets.
-        #[source = "sch_codel.c codel_init"]
-        #[otherwise = "the link's buffer"]
-        limit: Option<Amount>,
-    }
+/// CoDel with the parameters of `tc qdisc add ... codel`.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct Codel {
+    /// Sojourn time that may stand; kept in ticks of 1024 ns.
+    #[key(default = "5 ms", source = "RFC 8289 section 4.2; codel_impl.h codel_should_drop")]
+    pub target: Duration,
+    /// How long the target must be exceeded before the first signal; the n-th gap between signals is this over sqrt(n).
+    #[key(default = "100 ms", source = "RFC 8289 section 4.3; codel_impl.h codel_control_law")]
+    pub interval: Duration,
+    /// Mark ECT packets instead of dropping them.
+    #[key(default = false, source = "codel_impl.h codel_dequeue")]
+    pub ecn: bool,
+    /// Beyond this sojourn time ECT packets are marked at once, whatever the law says.
+    #[key(otherwise = "never", source = "codel_impl.h codel_dequeue (since 4.2)")]
+    pub ce_threshold: Option<Duration>,
+    /// Waiting packets that fit; tc's own default is 1000 packets.
+    #[key(otherwise = "the link's buffer", source = "sch_codel.c codel_init")]
+    pub limit: Option<Amount>,
 }
 
 impl Resolve for Codel {

@@ -4,37 +4,46 @@ use shoal_aqm::{CoupledConfig, CoupledSlope, DecideAt, Extent};
 use shoal_units::Span;
 
 use super::{Place, Resolve};
-use crate::field::section;
+use crate::field::Section;
 use crate::quantity::Amount;
 
-section! {
-    /// One queue with coupled probabilities. Either saturation, or the slides' integers: reno_slope.
-    Coupled {
-        /// Queue at which every ECT packet is marked: the probability p rises linearly from the origin up to there. Its unit
-        /// says what is measured: a time, or a size. Needed without reno_slope.
-        #[source = "De Schepper 2015, \"Coupled AQM\" (instantaneous queue, slope from the origin)"]
-        saturation: Option<Amount>,
-        /// k: packets that are not ECT are dropped with (p/k)^2.
-        #[source = "De Schepper 2015, \"Fairness between DCTCP and Reno\": 2 / 1.22"]
-        #[unit = "above 0"]
-        coupling: Option<f64> = 1.63 if saturation,
-        /// S_r, 0 to 31: packets that are not ECT are dropped if the queue in slope_units, shifted left by this, is above two random
-        /// numbers of 32 bits. Excludes saturation.
-        #[source = "De Schepper 2015, \"Detailed implementation\""]
-        #[unit = "bits"]
-        reno_slope: Option<u16>,
-        /// S_d, 0 to 31: ECT packets are marked if the queue, shifted left by this, is above one random number; k = 2^(S_d - S_r).
-        #[source = "De Schepper 2015, \"Detailed implementation\"; k = 2 is the power of two next to 1.63"]
-        #[unit = "bits"]
-        #[otherwise = "reno_slope + 1"]
-        dctcp_slope: Option<u16>,
-        /// What the queue is counted in, with reno_slope.
-        #[source = "not stated; nanoseconds as in Linux net/sched/sch_dualpi2.c"]
-        slope_unit: Option<Amount> = "1 ns" if reno_slope,
-        /// When the queue is measured: on arrival, or on departure, when a time is the packet's own wait.
-        #[source = "not stated"]
-        decide: DecideAt = "enqueue",
-    }
+/// One queue with coupled probabilities. Either saturation, or the slides' integers: reno_slope.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct Coupled {
+    /// Queue at which every ECT packet is marked: the probability p rises linearly from the origin up to there. Its
+    /// unit says what is measured: a time, or a size. Needed without reno_slope.
+    #[key(source = "De Schepper 2015, \"Coupled AQM\" (instantaneous queue, slope from the origin)")]
+    pub saturation: Option<Amount>,
+    /// k: packets that are not ECT are dropped with (p/k)^2.
+    #[key(
+        default = 1.63,
+        when(saturation),
+        unit = "above 0",
+        source = "De Schepper 2015, \"Fairness between DCTCP and Reno\": 2 / 1.22"
+    )]
+    pub coupling: Option<f64>,
+    /// S_r, 0 to 31: packets that are not ECT are dropped if the queue in slope_units, shifted left by this, is above
+    /// two random numbers of 32 bits. Excludes saturation.
+    #[key(unit = "bits", source = "De Schepper 2015, \"Detailed implementation\"")]
+    pub reno_slope: Option<u16>,
+    /// S_d, 0 to 31: ECT packets are marked if the queue, shifted left by this, is above one random number; k = 2^(S_d
+    /// - S_r).
+    #[key(
+        otherwise = "reno_slope + 1",
+        unit = "bits",
+        source = "De Schepper 2015, \"Detailed implementation\"; k = 2 is the power of two next to 1.63"
+    )]
+    pub dctcp_slope: Option<u16>,
+    /// What the queue is counted in, with reno_slope.
+    #[key(
+        default = "1 ns",
+        when(reno_slope),
+        source = "not stated; nanoseconds as in Linux net/sched/sch_dualpi2.c"
+    )]
+    pub slope_unit: Option<Amount>,
+    /// When the queue is measured: on arrival, or on departure, when a time is the packet's own wait.
+    #[key(default = "enqueue", source = "not stated")]
+    pub decide: DecideAt,
 }
 
 /// Random numbers have 32 bits; a shift by all of them would leave nothing.

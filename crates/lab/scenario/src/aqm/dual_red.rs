@@ -4,77 +4,79 @@ use shoal_aqm::{AverageScope, DualRedConfig, Extent, MarkSpacing};
 
 use super::red::Slope;
 use super::{Place, Resolve};
-use crate::field::{choices, section};
+use crate::field::{Section, choices};
 use crate::quantity::{Amount, Size};
 
-section! {
-    /// Two RED instances on one queue.
-    DualRed {
-        /// For packets that are not ECT: they are dropped.
-        reno: RenoRed,
-        /// For ECT packets: they are marked.
-        dctcp: DctcpRed,
-        /// Whether each instance averages the queue at every arrival (shared) or only at arrivals of its own class (per-class).
-        #[source = "not stated in the paper; shared as in Linux net/sched/sch_gred.c, WRED mode"]
-        average: AverageScope = "shared",
-        /// How marks and drops are spread: by counting, which gives uniform gaps (long-run rate 2p/(1+p)), or by an independent coin for each
-        /// packet (rate p).
-        #[source = "Floyd and Jacobson 1993, section 4, methods 2 and 1"]
-        spacing: MarkSpacing = "uniform",
-        /// Mean packet size: an idle line ages the average by one packet for each of its transmission times, and thresholds in
-        /// packets count such packets.
-        #[source = "Floyd and Jacobson 1993, figure 2 (the constant s)"]
-        mean_packet: Size = "1500 B",
-    }
+/// Two RED instances on one queue.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct DualRed {
+    /// For packets that are not ECT: they are dropped.
+    pub reno: RenoRed,
+    /// For ECT packets: they are marked.
+    pub dctcp: DctcpRed,
+    /// Whether each instance averages the queue at every arrival (shared) or only at arrivals of its own class
+    /// (per-class).
+    #[key(
+        default = "shared",
+        source = "not stated in the paper; shared as in Linux net/sched/sch_gred.c, WRED mode"
+    )]
+    pub average: AverageScope,
+    /// How marks and drops are spread: by counting, which gives uniform gaps (long-run rate 2p/(1+p)), or by an
+    /// independent coin for each packet (rate p).
+    #[key(default = "uniform", source = "Floyd and Jacobson 1993, section 4, methods 2 and 1")]
+    pub spacing: MarkSpacing,
+    /// Mean packet size: an idle line ages the average by one packet for each of its transmission times, and thresholds
+    /// in packets count such packets.
+    #[key(default = "1500 B", source = "Floyd and Jacobson 1993, figure 2 (the constant s)")]
+    pub mean_packet: Size,
 }
 
-section! {
-    /// The RED instance for packets that are not ECT.
-    RenoRed {
-        /// Minimum threshold: below this average nothing is dropped.
-        #[source = "Kuehlewind et al. 2014 section III-C"]
-        min: Amount,
-        /// Maximum threshold: from this average on every packet is dropped.
-        #[source = "Kuehlewind et al. 2014 section III-C"]
-        max: Amount,
-        /// Probability at the maximum threshold.
-        #[source = "Kuehlewind et al. 2014 section IV-A"]
-        #[unit = "0 to 1"]
-        max_probability: f64 = 0.1,
-        /// Weight of the moving average, above 0; 1 averages nothing.
-        #[source = "Kuehlewind et al. 2014 section IV-A"]
-        #[unit = "0 to 1"]
-        weight: f64 = 0.002,
-        /// Between max and twice max the probability rises to 1 instead of jumping there.
-        #[source = "Floyd 2000, gentle variant of RED"]
-        gentle: bool = false,
-    }
+/// The RED instance for packets that are not ECT.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct RenoRed {
+    /// Minimum threshold: below this average nothing is dropped.
+    #[key(source = "Kuehlewind et al. 2014 section III-C")]
+    pub min: Amount,
+    /// Maximum threshold: from this average on every packet is dropped.
+    #[key(source = "Kuehlewind et al. 2014 section III-C")]
+    pub max: Amount,
+    /// Probability at the maximum threshold.
+    #[key(default = 0.1, unit = "0 to 1", source = "Kuehlewind et al. 2014 section IV-A")]
+    pub max_probability: f64,
+    /// Weight of the moving average, above 0; 1 averages nothing.
+    #[key(default = 0.002, unit = "0 to 1", source = "Kuehlewind et al. 2014 section IV-A")]
+    pub weight: f64,
+    /// Between max and twice max the probability rises to 1 instead of jumping there.
+    #[key(default = false, source = "Floyd 2000, gentle variant of RED")]
+    pub gentle: bool,
 }
 
-section! {
-    /// The RED instance for ECT packets: either a threshold, or min and max with a slope.
-    DctcpRed {
-        /// Step marking: min = max = threshold, weight 1. Excludes all other keys.
-        #[source = "Kuehlewind et al. 2014 section II-A"]
-        threshold: Option<Amount>,
-        /// Minimum threshold: below this average nothing is marked. Needed without threshold.
-        #[source = "Kuehlewind et al. 2014 section IV-C"]
-        min: Option<Amount>,
-        /// Maximum threshold: from this average on every packet is marked. Needed without threshold.
-        #[source = "Kuehlewind et al. 2014 section IV-C"]
-        max: Option<Amount>,
-        /// Probability at the maximum threshold.
-        #[source = "Kuehlewind et al. 2014 section IV-C"]
-        #[unit = "0 to 1"]
-        max_probability: Option<f64> = 0.1 unless threshold,
-        /// Weight of the moving average, above 0; 1 averages nothing.
-        #[source = "Kuehlewind et al. 2014 section IV-C"]
-        #[unit = "0 to 1"]
-        weight: Option<f64> = 0.002 unless threshold,
-        /// Between max and twice max the probability rises to 1 instead of jumping there.
-        #[source = "Floyd 2000, gentle variant of RED"]
-        gentle: Option<bool> = false unless threshold,
-    }
+/// The RED instance for ECT packets: either a threshold, or min and max with a slope.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct DctcpRed {
+    /// Step marking: min = max = threshold, weight 1. Excludes all other keys.
+    #[key(source = "Kuehlewind et al. 2014 section II-A")]
+    pub threshold: Option<Amount>,
+    /// Minimum threshold: below this average nothing is marked. Needed without threshold.
+    #[key(source = "Kuehlewind et al. 2014 section IV-C")]
+    pub min: Option<Amount>,
+    /// Maximum threshold: from this average on every packet is marked. Needed without threshold.
+    #[key(source = "Kuehlewind et al. 2014 section IV-C")]
+    pub max: Option<Amount>,
+    /// Probability at the maximum threshold.
+    #[key(default = 0.1, unless(threshold), unit = "0 to 1", source = "Kuehlewind et al. 2014 section IV-C")]
+    pub max_probability: Option<f64>,
+    /// Weight of the moving average, above 0; 1 averages nothing.
+    #[key(
+        default = 0.002,
+        unless(threshold),
+        unit = "0 to 1",
+        source = "Kuehlewind et al. 2014 section IV-C"
+    )]
+    pub weight: Option<f64>,
+    /// Between max and twice max the probability rises to 1 instead of jumping there.
+    #[key(default = false, unless(threshold), source = "Floyd 2000, gentle variant of RED")]
+    pub gentle: Option<bool>,
 }
 
 choices!(AverageScope { "shared" => Self::Shared, "per-class" => Self::PerClass, });
@@ -132,7 +134,8 @@ impl Place<'_> {
             }),
             (None, min, _) => {
                 let missing = if min.is_none() { "threshold, or min and max" } else { "max" };
-                let hint = "as in dctcp.threshold = \"0.67 BDP\", or dctcp.min = \"0.5 BDP\" and dctcp.max = \"2.5 BDP\"";
+                let hint = "as in dctcp.threshold = \"0.67 BDP\", or dctcp.min = \"0.5 BDP\" and dctcp.max = \"2.5 \
+                            BDP\"";
                 self.keys.error("dctcp", format!("missing {missing}"), hint);
                 None
             }

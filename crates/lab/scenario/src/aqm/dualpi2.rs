@@ -5,88 +5,99 @@ use shoal_units::Span;
 
 use super::scheduler::SchedulerName;
 use super::{Place, Resolve};
-use crate::field::{choices, section};
+use crate::field::{Section, choices};
 use crate::quantity::{Amount, Dimension, Duration, Size};
 
-section! {
-    /// DualPI2 with the parameters of `tc qdisc add ... dualpi2`; native, marking and other schedulers as in RFC 9332.
-    DualPi2 {
-        /// Hard limit of both queues together; tc's default is 10000 packets.
-        #[source = "sch_dualpi2.c dualpi2_reset_default"]
-        #[otherwise = "the link's buffer"]
-        limit: Option<Amount>,
-        /// Bytes of both queues together that fit, besides; tc's default never binds before limit.
-        #[source = "sch_dualpi2.c get_memory_limit"]
-        memory_limit: Size = "unlimited",
-        /// Queueing time that the controller aims at, in whole microseconds.
-        #[source = "sch_dualpi2.c; RFC 9332 appendix A.1"]
-        target: Duration = "15 ms",
-        /// Time between updates of the probability p', in whole microseconds.
-        #[source = "sch_dualpi2.c; RFC 9332 appendix A.1 (15 ms)"]
-        tupdate: Duration = "16 ms",
-        /// Integral gain, rounded down to 1/256 Hz as by tc.
-        #[source = "sch_dualpi2.c (41/256); iproute2 q_dualpi2.c parse_alpha_beta; RFC 9332 appendix A.1 (0.15)"]
-        #[unit = "Hz"]
-        alpha: f64 = 0.16015625,
-        /// Proportional gain, rounded down to 1/256 Hz as by tc.
-        #[source = "sch_dualpi2.c (819/256); RFC 9332 appendix A.1 (3)"]
-        #[unit = "Hz"]
-        beta: f64 = 3.19921875,
-        /// k: low-latency packets are marked with k p', classic ones dropped with p'^2. 2 gives equal windows, not equal rates.
-        #[source = "sch_dualpi2.c; RFC 9332 section 2.1"]
-        #[unit = "1 to 255"]
-        coupling: u16 = 2,
-        /// Which packets are low-latency. As Linux does by default, ECT(1) and CE ("l4s-ect", mask 1), so that DCTCP, which sends
-        /// ECT(0), is classic; or all ECT and CE ("any-ect", mask 3); or ECT(0) and CE ("classic-ect", mask 2).
-        #[source = "sch_dualpi2.c dualpi2_skb_classify"]
-        ecn_mask: EcnMask = "l4s-ect",
-        /// Own law of the low-latency queue: a step (Linux) or a ramp (RFC 9332).
-        #[source = "sch_dualpi2.c do_step_aqm; RFC 9332 appendix A.1 laqm"]
-        native: NativeName = "step",
-        /// With native = "step": a packet that waited longer, or leaves more packets behind, is marked.
-        #[source = "sch_dualpi2.c do_step_aqm"]
-        #[unit = "time | packets | unlimited"]
-        step_threshold: Option<Amount> = "1 ms" if native = "step",
-        /// With native = "step": only packets that found so many low-latency packets on arrival.
-        #[source = "sch_dualpi2.c skb_apply_step"]
-        #[unit = "packets"]
-        min_qlen_step: Option<u32> = 0 if native = "step",
-        /// With native = "ramp": up to this wait nothing is marked.
-        #[source = "RFC 9332 appendix A.1 minTh"]
-        ramp_min: Option<Duration> = "800 us" if native = "ramp",
-        /// With native = "ramp": this much later everything is.
-        #[source = "RFC 9332 appendix A.1 range"]
-        ramp_range: Option<Duration> = "400 us" if native = "ramp",
-        /// With native = "ramp": nothing is marked while not more low-latency packets than this wait, the leaving one included.
-        #[source = "RFC 9332 appendix A.1 Th_len"]
-        #[unit = "packets"]
-        ramp_packets: Option<u32> = 1 if native = "ramp",
-        /// How probabilities become decisions: by random numbers (Linux), or by adding them up until the sum exceeds one (recur).
-        #[source = "sch_dualpi2.c dualpi2_roll; RFC 9332 appendix A.1 recur"]
-        marking: Tossing = "random",
-        /// What happens once k p' exceeds 1: low-latency packets are dropped with p'^2 like classic ones (drop); or the probability
-        /// stops at 1/k and the buffer fills (overflow).
-        #[source = "sch_dualpi2.c dualpi2_scalable_marking, calculate_probability"]
-        overload: Overload = "drop",
-        /// When the probability is applied; the native law always looks at departure.
-        #[source = "sch_dualpi2.c drop_early"]
-        decide: DecideAt = "dequeue",
-        /// Below this backlog, the packet not counted, the probability is not applied.
-        #[source = "sch_dualpi2.c must_drop"]
-        #[otherwise = "two of the largest packets"]
-        min_backlog: Option<Size>,
-        /// Which queue sends when both have packets: by shares of the bytes (weighted), low-latency first (priority), or the longer
-        /// wait with a head start for low-latency packets (time-shifted).
-        #[source = "sch_dualpi2.c dequeue_packet; RFC 9332 section 4.2.2"]
-        scheduler: SchedulerName = "weighted",
-        /// Share of the classic queue in bytes, with scheduler = "weighted" (classic_protection of tc).
-        #[source = "sch_dualpi2.c dualpi2_calculate_c_protection"]
-        #[unit = "percent"]
-        classic_percent: Option<u16> = 10 if scheduler = "weighted",
-        /// Head start of low-latency packets, with scheduler = "time-shifted".
-        #[source = "sch_pi2 module (De Schepper and Bondarenko 2016), tshift"]
-        shift: Option<Duration> = "40 ms" if scheduler = "time-shifted",
-    }
+/// DualPI2 with the parameters of `tc qdisc add ... dualpi2`; native, marking and other schedulers as in RFC 9332.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct DualPi2 {
+    /// Hard limit of both queues together; tc's default is 10000 packets.
+    #[key(otherwise = "the link's buffer", source = "sch_dualpi2.c dualpi2_reset_default")]
+    pub limit: Option<Amount>,
+    /// Bytes of both queues together that fit, besides; tc's default never binds before limit.
+    #[key(default = "unlimited", source = "sch_dualpi2.c get_memory_limit")]
+    pub memory_limit: Size,
+    /// Queueing time that the controller aims at, in whole microseconds.
+    #[key(default = "15 ms", source = "sch_dualpi2.c; RFC 9332 appendix A.1")]
+    pub target: Duration,
+    /// Time between updates of the probability p', in whole microseconds.
+    #[key(default = "16 ms", source = "sch_dualpi2.c; RFC 9332 appendix A.1 (15 ms)")]
+    pub tupdate: Duration,
+    /// Integral gain, rounded down to 1/256 Hz as by tc.
+    #[key(
+        default = 0.16015625,
+        unit = "Hz",
+        source = "sch_dualpi2.c (41/256); iproute2 q_dualpi2.c parse_alpha_beta; RFC 9332 appendix A.1 (0.15)"
+    )]
+    pub alpha: f64,
+    /// Proportional gain, rounded down to 1/256 Hz as by tc.
+    #[key(default = 3.19921875, unit = "Hz", source = "sch_dualpi2.c (819/256); RFC 9332 appendix A.1 (3)")]
+    pub beta: f64,
+    /// k: low-latency packets are marked with k p', classic ones dropped with p'^2. 2 gives equal windows, not equal
+    /// rates.
+    #[key(default = 2, unit = "1 to 255", source = "sch_dualpi2.c; RFC 9332 section 2.1")]
+    pub coupling: u16,
+    /// Which packets are low-latency. As Linux does by default, ECT(1) and CE ("l4s-ect", mask 1), so that DCTCP, which
+    /// sends ECT(0), is classic; or all ECT and CE ("any-ect", mask 3); or ECT(0) and CE ("classic-ect", mask 2).
+    #[key(default = "l4s-ect", source = "sch_dualpi2.c dualpi2_skb_classify")]
+    pub ecn_mask: EcnMask,
+    /// Own law of the low-latency queue: a step (Linux) or a ramp (RFC 9332).
+    #[key(default = "step", source = "sch_dualpi2.c do_step_aqm; RFC 9332 appendix A.1 laqm")]
+    pub native: NativeName,
+    /// With native = "step": a packet that waited longer, or leaves more packets behind, is marked.
+    #[key(
+        default = "1 ms",
+        when(native = "step"),
+        unit = "time | packets | unlimited",
+        source = "sch_dualpi2.c do_step_aqm"
+    )]
+    pub step_threshold: Option<Amount>,
+    /// With native = "step": only packets that found so many low-latency packets on arrival.
+    #[key(default = 0, when(native = "step"), unit = "packets", source = "sch_dualpi2.c skb_apply_step")]
+    pub min_qlen_step: Option<u32>,
+    /// With native = "ramp": up to this wait nothing is marked.
+    #[key(default = "800 us", when(native = "ramp"), source = "RFC 9332 appendix A.1 minTh")]
+    pub ramp_min: Option<Duration>,
+    /// With native = "ramp": this much later everything is.
+    #[key(default = "400 us", when(native = "ramp"), source = "RFC 9332 appendix A.1 range")]
+    pub ramp_range: Option<Duration>,
+    /// With native = "ramp": nothing is marked while not more low-latency packets than this wait, the leaving one
+    /// included.
+    #[key(default = 1, when(native = "ramp"), unit = "packets", source = "RFC 9332 appendix A.1 Th_len")]
+    pub ramp_packets: Option<u32>,
+    /// How probabilities become decisions: by random numbers (Linux), or by adding them up until the sum exceeds one
+    /// (recur).
+    #[key(default = "random", source = "sch_dualpi2.c dualpi2_roll; RFC 9332 appendix A.1 recur")]
+    pub marking: Tossing,
+    /// What happens once k p' exceeds 1: low-latency packets are dropped with p'^2 like classic ones (drop); or the
+    /// probability stops at 1/k and the buffer fills (overflow).
+    #[key(default = "drop", source = "sch_dualpi2.c dualpi2_scalable_marking, calculate_probability")]
+    pub overload: Overload,
+    /// When the probability is applied; the native law always looks at departure.
+    #[key(default = "dequeue", source = "sch_dualpi2.c drop_early")]
+    pub decide: DecideAt,
+    /// Below this backlog, the packet not counted, the probability is not applied.
+    #[key(otherwise = "two of the largest packets", source = "sch_dualpi2.c must_drop")]
+    pub min_backlog: Option<Size>,
+    /// Which queue sends when both have packets: by shares of the bytes (weighted), low-latency first (priority), or
+    /// the longer wait with a head start for low-latency packets (time-shifted).
+    #[key(default = "weighted", source = "sch_dualpi2.c dequeue_packet; RFC 9332 section 4.2.2")]
+    pub scheduler: SchedulerName,
+    /// Share of the classic queue in bytes, with scheduler = "weighted" (classic_protection of tc).
+    #[key(
+        default = 10,
+        when(scheduler = "weighted"),
+        unit = "percent",
+        source = "sch_dualpi2.c dualpi2_calculate_c_protection"
+    )]
+    pub classic_percent: Option<u16>,
+    /// Head start of low-latency packets, with scheduler = "time-shifted".
+    #[key(
+        default = "40 ms",
+        when(scheduler = "time-shifted"),
+        source = "sch_pi2 module (De Schepper and Bondarenko 2016), tshift"
+    )]
+    pub shift: Option<Duration>,
 }
 
 /// Bits of the ECN field that make a packet low-latency.

@@ -3,12 +3,11 @@
 use shoal_aqm::{Extent, FifoConfig};
 
 use super::{Place, Resolve};
-use crate::field::section;
+use crate::field::Section;
 
-section! {
-    /// First in, first out, tail drop: no parameters, the link's buffer is the limit.
-    Fifo {}
-}
+/// First in, first out, tail drop: no parameters, the link's buffer is the limit.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct Fifo {}
 
 impl Resolve for Fifo {
     type Config = FifoConfig;

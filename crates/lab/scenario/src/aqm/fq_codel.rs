@@ -3,50 +3,48 @@
 use shoal_aqm::{CeThresholdFor, Extent, FlowQueues, FqCodelConfig};
 
 use super::{Place, Resolve};
-use crate::field::{choices, section};
+use crate::field::{Section, choices};
 use crate::quantity::{Amount, Duration, PacketCount, Size};
 
-section! {
-    /// Fair queueing with CoDel, with the parameters of `tc qdisc add ... fq_codel`.
-    FqCodel {
-        /// How packets find their queue: by a hash of their flow, with collisions, or one queue for each flow.
-        #[source = "sch_fq_codel.c fq_codel_hash; RFC 8290 section 4.1.1"]
-        classifier: FlowClassifier = "hash",
-        /// Queues behind the hash. Excluded by classifier = "flow".
-        #[source = "RFC 8290 section 5.2.1"]
-        #[unit = "1 to 65536"]
-        flows: Option<u32> = 1024 if classifier = "hash",
-        /// Bytes that a queue may send in one turn, at least 256 B.
-        #[source = "RFC 8290 section 5.2.4; sch_fq_codel.c fq_codel_change"]
-        #[otherwise = "the largest packet of any flow"]
-        quantum: Option<Size>,
-        /// Sojourn time that may stand in a queue; kept in ticks of 1024 ns.
-        #[source = "RFC 8289 section 4.2; codel_impl.h codel_should_drop"]
-        target: Duration = "5 ms",
-        /// How long the target must be exceeded before the first signal; the n-th gap between signals is this over sqrt(n).
-        #[source = "RFC 8289 section 4.3; codel_impl.h codel_control_law"]
-        interval: Duration = "100 ms",
-        /// Mark ECT packets instead of dropping them.
-        #[source = "codel_impl.h codel_dequeue"]
-        ecn: bool = true,
-        /// Beyond this sojourn time ECT packets are marked at once, whatever the law says.
-        #[source = "codel_impl.h codel_dequeue (since 4.2)"]
-        #[otherwise = "never"]
-        ce_threshold: Option<Duration>,
-        /// Packets that ce_threshold is for: all ECT, or ECT(1) only (tc's ce_threshold_selector 1/3).
-        #[source = "codel_impl.h codel_dequeue (since 5.16)"]
-        ce_threshold_for: CeThresholdFor = "ect",
-        /// What may wait in all queues together; tc's own default is 10240 packets. Beyond it the fattest queue is cut.
-        #[source = "sch_fq_codel.c fq_codel_init"]
-        #[otherwise = "the link's buffer"]
-        limit: Option<Amount>,
-        /// The same in bytes, beside limit.
-        #[source = "sch_fq_codel.c fq_codel_enqueue"]
-        memory_limit: Size = "33554432 B",
-        /// Beyond a limit the fattest queue loses half of its bytes from its head, at most so many packets.
-        #[source = "sch_fq_codel.c fq_codel_drop"]
-        drop_batch: PacketCount = "64 packets",
-    }
+/// Fair queueing with CoDel, with the parameters of `tc qdisc add ... fq_codel`.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct FqCodel {
+    /// How packets find their queue: by a hash of their flow, with collisions, or one queue for each flow.
+    #[key(default = "hash", source = "sch_fq_codel.c fq_codel_hash; RFC 8290 section 4.1.1")]
+    pub classifier: FlowClassifier,
+    /// Queues behind the hash. Excluded by classifier = "flow".
+    #[key(default = 1024, when(classifier = "hash"), unit = "1 to 65536", source = "RFC 8290 section 5.2.1")]
+    pub flows: Option<u32>,
+    /// Bytes that a queue may send in one turn, at least 256 B.
+    #[key(
+        otherwise = "the largest packet of any flow",
+        source = "RFC 8290 section 5.2.4; sch_fq_codel.c fq_codel_change"
+    )]
+    pub quantum: Option<Size>,
+    /// Sojourn time that may stand in a queue; kept in ticks of 1024 ns.
+    #[key(default = "5 ms", source = "RFC 8289 section 4.2; codel_impl.h codel_should_drop")]
+    pub target: Duration,
+    /// How long the target must be exceeded before the first signal; the n-th gap between signals is this over sqrt(n).
+    #[key(default = "100 ms", source = "RFC 8289 section 4.3; codel_impl.h codel_control_law")]
+    pub interval: Duration,
+    /// Mark ECT packets instead of dropping them.
+    #[key(default = true, source = "codel_impl.h codel_dequeue")]
+    pub ecn: bool,
+    /// Beyond this sojourn time ECT packets are marked at once, whatever the law says.
+    #[key(otherwise = "never", source = "codel_impl.h codel_dequeue (since 4.2)")]
+    pub ce_threshold: Option<Duration>,
+    /// Packets that ce_threshold is for: all ECT, or ECT(1) only (tc's ce_threshold_selector 1/3).
+    #[key(default = "ect", source = "codel_impl.h codel_dequeue (since 5.16)")]
+    pub ce_threshold_for: CeThresholdFor,
+    /// What may wait in all queues together; tc's own default is 10240 packets. Beyond it the fattest queue is cut.
+    #[key(otherwise = "the link's buffer", source = "sch_fq_codel.c fq_codel_init")]
+    pub limit: Option<Amount>,
+    /// The same in bytes, beside limit.
+    #[key(default = "33554432 B", source = "sch_fq_codel.c fq_codel_enqueue")]
+    pub memory_limit: Size,
+    /// Beyond a limit the fattest queue loses half of its bytes from its head, at most so many packets.
+    #[key(default = "64 packets", source = "sch_fq_codel.c fq_codel_drop")]
+    pub drop_batch: PacketCount,
 }
 
 /// How packets find their queue.

@@ -3,54 +3,52 @@
 use shoal_aqm::{Extent, LinuxRedConfig};
 
 use super::{Place, Resolve};
-use crate::field::section;
+use crate::field::Section;
 use crate::quantity::{Amount, DataRate, PacketCount, Size};
 
-section! {
-    /// RED as `tc` configures it and the kernel runs it: fixed point.
-    LinuxRed {
-        /// Hard limit of the child queue.
-        #[source = "sch_red.c (bfifo child)"]
-        #[otherwise = "the link's buffer"]
-        limit: Option<Amount>,
-        /// Minimum threshold: below this average nothing is marked or dropped.
-        #[source = "red.h red_cmp_thresh"]
-        min: Amount,
-        /// Maximum threshold: from this average on every packet is marked or dropped.
-        #[source = "red.h red_cmp_thresh; q_red.c"]
-        #[otherwise = "3 min"]
-        max: Option<Amount>,
-        /// Average packet size: with burst it determines the weight, with bandwidth the idle table.
-        #[source = "tc_red.c tc_red_eval_ewma, tc_red_eval_idle_damping"]
-        avpkt: Size = "1000 B",
-        /// Burst that shall pass: determines the weight 2^-Wlog.
-        #[source = "tc_red.c tc_red_eval_ewma; q_red.c"]
-        #[otherwise = "(2 min + max) / (3 avpkt)"]
-        burst: Option<PacketCount>,
-        /// Probability at the maximum threshold.
-        #[source = "q_red.c; red.h red_random"]
-        #[unit = "0 to 1"]
-        probability: f64 = 0.02,
-        /// Bandwidth that tc is told: only for the idle table; below 34.4 Gbit/s.
-        #[source = "tc_red.c tc_red_eval_idle_damping"]
-        bandwidth: DataRate = "10 Mbit/s",
-        /// Mark ECT packets instead of dropping them.
-        #[source = "sch_red.c red_enqueue"]
-        ecn: bool = false,
-        /// With ecn: drop above the maximum even if ECT.
-        #[source = "sch_red.c red_enqueue"]
-        harddrop: bool = false,
-        /// With ecn: let packets that are not ECT pass instead of dropping them.
-        #[source = "sch_red.c red_enqueue (since 5.7)"]
-        nodrop: bool = false,
-        /// Adapt the maximum probability every 0.5 s, to keep the average in the middle fifth between min and max (ARED).
-        #[source = "red.h red_adaptative_algo; Floyd, Gummadi and Shenker 2001"]
-        adaptive: bool = false,
-        /// Kernel version. Before 3.3 the probability is rounded to a power of two, and adaptive does not exist.
-        #[source = "red.h red_rmask (until 3.2), red_random (since 3.3)"]
-        #[unit = "version"]
-        kernel: String = "6.12",
-    }
+/// RED as `tc` configures it and the kernel runs it: fixed point.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct LinuxRed {
+    /// Hard limit of the child queue.
+    #[key(otherwise = "the link's buffer", source = "sch_red.c (bfifo child)")]
+    pub limit: Option<Amount>,
+    /// Minimum threshold: below this average nothing is marked or dropped.
+    #[key(source = "red.h red_cmp_thresh")]
+    pub min: Amount,
+    /// Maximum threshold: from this average on every packet is marked or dropped.
+    #[key(otherwise = "3 min", source = "red.h red_cmp_thresh; q_red.c")]
+    pub max: Option<Amount>,
+    /// Average packet size: with burst it determines the weight, with bandwidth the idle table.
+    #[key(default = "1000 B", source = "tc_red.c tc_red_eval_ewma, tc_red_eval_idle_damping")]
+    pub avpkt: Size,
+    /// Burst that shall pass: determines the weight 2^-Wlog.
+    #[key(otherwise = "(2 min + max) / (3 avpkt)", source = "tc_red.c tc_red_eval_ewma; q_red.c")]
+    pub burst: Option<PacketCount>,
+    /// Probability at the maximum threshold.
+    #[key(default = 0.02, unit = "0 to 1", source = "q_red.c; red.h red_random")]
+    pub probability: f64,
+    /// Bandwidth that tc is told: only for the idle table; below 34.4 Gbit/s.
+    #[key(default = "10 Mbit/s", source = "tc_red.c tc_red_eval_idle_damping")]
+    pub bandwidth: DataRate,
+    /// Mark ECT packets instead of dropping them.
+    #[key(default = false, source = "sch_red.c red_enqueue")]
+    pub ecn: bool,
+    /// With ecn: drop above the maximum even if ECT.
+    #[key(default = false, source = "sch_red.c red_enqueue")]
+    pub harddrop: bool,
+    /// With ecn: let packets that are not ECT pass instead of dropping them.
+    #[key(default = false, source = "sch_red.c red_enqueue (since 5.7)")]
+    pub nodrop: bool,
+    /// Adapt the maximum probability every 0.5 s, to keep the average in the middle fifth between min and max (ARED).
+    #[key(default = false, source = "red.h red_adaptative_algo; Floyd, Gummadi and Shenker 2001")]
+    pub adaptive: bool,
+    /// Kernel version. Before 3.3 the probability is rounded to a power of two, and adaptive does not exist.
+    #[key(
+        default = "6.12",
+        unit = "version",
+        source = "red.h red_rmask (until 3.2), red_random (since 3.3)"
+    )]
+    pub kernel: String,
 }
 
 impl Resolve for LinuxRed {

@@ -4,27 +4,28 @@ use shoal_aqm::{Extent, OpenLoopConfig, OpenLoopSpacing};
 use shoal_units::Probability;
 
 use super::{Place, Resolve};
-use crate::field::{choices, section};
+use crate::field::{Section, choices};
 use crate::quantity::Duration;
 
-section! {
-    /// Marks and drops with given probabilities, whatever waits.
-    OpenLoop {
-        /// Probability that an ECT packet is marked on arrival.
-        #[source = "De Schepper et al. 2015, steady-state rates"]
-        #[unit = "0 to 1"]
-        mark: f64 = 0.0,
-        /// Probability that a packet that is not ECT is dropped on arrival.
-        #[source = "De Schepper et al. 2015, steady-state rates"]
-        #[unit = "0 to 1"]
-        drop: f64 = 0.0,
-        /// A coin of its own for each packet; gaps that differ by at most one packet; or bursts: everything for a while, then nothing.
-        #[source = "De Schepper et al. 2015 (random and on-off marking); Mathis et al. 1997 section 2 (even gaps)"]
-        spacing: SpacingName = "independent",
-        /// How long everything is hit, with spacing = "bursts". A period lasts on / probability.
-        #[source = "Alizadeh et al. 2010 section 3.3: marks last for one round trip"]
-        on: Option<Duration>,
-    }
+/// Marks and drops with given probabilities, whatever waits.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct OpenLoop {
+    /// Probability that an ECT packet is marked on arrival.
+    #[key(default = 0.0, unit = "0 to 1", source = "De Schepper et al. 2015, steady-state rates")]
+    pub mark: f64,
+    /// Probability that a packet that is not ECT is dropped on arrival.
+    #[key(default = 0.0, unit = "0 to 1", source = "De Schepper et al. 2015, steady-state rates")]
+    pub drop: f64,
+    /// A coin of its own for each packet; gaps that differ by at most one packet; or bursts: everything for a while,
+    /// then nothing.
+    #[key(
+        default = "independent",
+        source = "De Schepper et al. 2015 (random and on-off marking); Mathis et al. 1997 section 2 (even gaps)"
+    )]
+    pub spacing: SpacingName,
+    /// How long everything is hit, with spacing = "bursts". A period lasts on / probability.
+    #[key(source = "Alizadeh et al. 2010 section 3.3: marks last for one round trip")]
+    pub on: Option<Duration>,
 }
 
 /// How forced marks and drops are spread, by name.

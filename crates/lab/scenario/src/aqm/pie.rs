@@ -4,41 +4,51 @@ use shoal_aqm::{Extent, PieConfig};
 use shoal_units::Span;
 
 use super::{Place, Resolve};
-use crate::field::section;
+use crate::field::Section;
 use crate::quantity::{Amount, Duration};
 
-section! {
-    /// PIE with the parameters of `tc qdisc add ... pie`.
-    Pie {
-        /// Queueing delay to hold; kept in ticks of 64 ns.
-        #[source = "RFC 8033 section 4.2"]
-        target: Duration = "15 ms",
-        /// What the timer between updates of the probability is set to. The kernel's timers take the next slot of 1 ms (above 63 ms
-        /// of 8 ms): 15 ms give an update every 16 ms, the first after 0.504 s.
-        #[source = "sch_pie.c pie_timer, pie_init; kernel/time/timer.c calc_wheel_index (since 4.8)"]
-        tupdate: Duration = "15 ms",
-        /// Gain on the distance from the target, in sixteenths of a Hz; reduced while the probability is low.
-        #[source = "RFC 8033 section 4.2; sch_pie.c pie_calculate_probability"]
-        #[unit = "0 to 32"]
-        alpha: u32 = 2,
-        /// Gain on the growth of the delay, in sixteenths of a Hz; reduced while the probability is low.
-        #[source = "RFC 8033 section 4.2; sch_pie.c pie_calculate_probability"]
-        #[unit = "0 to 32"]
-        beta: u32 = 20,
-        /// Mark ECT packets instead of dropping them while the probability is at most 10 %.
-        #[source = "RFC 8033 section 5.1; sch_pie.c pie_qdisc_enqueue"]
-        ecn: bool = false,
-        /// Scale the probability with the size of the packet.
-        #[source = "sch_pie.c pie_drop_early"]
-        bytemode: bool = false,
-        /// Measure the delay as backlog over departure rate instead of by the last packet's own wait.
-        #[source = "RFC 8033 sections 4.3 and 5.2; sch_pie.c pie_process_dequeue (an option since 5.5)"]
-        dq_rate_estimator: bool = false,
-        /// Waiting packets that fit; tc's own default is 1000 packets.
-        #[source = "sch_pie.c pie_init"]
-        #[otherwise = "the link's buffer"]
-        limit: Option<Amount>,
-    }
+/// PIE with the parameters of `tc qdisc add ... pie`.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct Pie {
+    /// Queueing delay to hold; kept in ticks of 64 ns.
+    #[key(default = "15 ms", source = "RFC 8033 section 4.2")]
+    pub target: Duration,
+    /// What the timer between updates of the probability is set to. The kernel's timers take the next slot of 1 ms
+    /// (above 63 ms of 8 ms): 15 ms give an update every 16 ms, the first after 0.504 s.
+    #[key(
+        default = "15 ms",
+        source = "sch_pie.c pie_timer, pie_init; kernel/time/timer.c calc_wheel_index (since 4.8)"
+    )]
+    pub tupdate: Duration,
+    /// Gain on the distance from the target, in sixteenths of a Hz; reduced while the probability is low.
+    #[key(
+        default = 2,
+        unit = "0 to 32",
+        source = "RFC 8033 section 4.2; sch_pie.c pie_calculate_probability"
+    )]
+    pub alpha: u32,
+    /// Gain on the growth of the delay, in sixteenths of a Hz; reduced while the probability is low.
+    #[key(
+        default = 20,
+        unit = "0 to 32",
+        source = "RFC 8033 section 4.2; sch_pie.c pie_calculate_probability"
+    )]
+    pub beta: u32,
+    /// Mark ECT packets instead of dropping them while the probability is at most 10 %.
+    #[key(default = false, source = "RFC 8033 section 5.1; sch_pie.c pie_qdisc_enqueue")]
+    pub ecn: bool,
+    /// Scale the probability with the size of the packet.
+    #[key(default = false, source = "sch_pie.c pie_drop_early")]
+    pub bytemode: bool,
+    /// Measure the delay as backlog over departure rate instead of by the last packet's own wait.
+    #[key(
+        default = false,
+        source = "RFC 8033 sections 4.3 and 5.2; sch_pie.c pie_process_dequeue (an option since 5.5)"
+    )]
+    pub dq_rate_estimator: bool,
+    /// Waiting packets that fit; tc's own default is 1000 packets.
+    #[key(otherwise = "the link's buffer", source = "sch_pie.c pie_init")]
+    pub limit: Option<Amount>,
 }
 
 impl Resolve for Pie {

@@ -3,41 +3,46 @@
 use shoal_aqm::{Extent, MarkSpacing, RedConfig, RedParameters};
 
 use super::{Place, Resolve};
-use crate::field::{choices, section};
+use crate::field::{Section, choices};
 use crate::quantity::{Amount, Size};
 
-section! {
-    /// RED as published.
-    Red {
-        /// Minimum threshold: below this average nothing is marked or dropped.
-        #[source = "Floyd and Jacobson 1993, section 4"]
-        min: Amount,
-        /// Maximum threshold: from this average on every packet is marked or dropped.
-        #[source = "Floyd and Jacobson 1993, section 4"]
-        max: Amount,
-        /// Probability at the maximum threshold.
-        #[source = "Floyd and Jacobson 1993, section 4; Kuehlewind et al. 2014 section IV-A"]
-        #[unit = "0 to 1"]
-        max_probability: f64 = 0.1,
-        /// Weight of the moving average, above 0; 1 averages nothing.
-        #[source = "Floyd and Jacobson 1993, section 6; Kuehlewind et al. 2014 section IV-A"]
-        #[unit = "0 to 1"]
-        weight: f64 = 0.002,
-        /// Between max and twice max the probability rises to 1 instead of jumping there.
-        #[source = "Floyd 2000, gentle variant of RED"]
-        gentle: bool = false,
-        /// How marks are spread: by counting, which gives uniform gaps (long-run rate 2p/(1+p)), or by an independent coin for each
-        /// packet (rate p).
-        #[source = "Floyd and Jacobson 1993, section 4, methods 2 and 1"]
-        spacing: MarkSpacing = "uniform",
-        /// Mark ECT packets instead of dropping them.
-        #[source = "RFC 3168 section 7"]
-        ecn: bool = false,
-        /// Mean packet size: an idle line ages the average by one packet for each of its transmission times, and thresholds in
-        /// packets count such packets.
-        #[source = "Floyd and Jacobson 1993, figure 2 (the constant s)"]
-        mean_packet: Size = "1500 B",
-    }
+/// RED as published.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct Red {
+    /// Minimum threshold: below this average nothing is marked or dropped.
+    #[key(source = "Floyd and Jacobson 1993, section 4")]
+    pub min: Amount,
+    /// Maximum threshold: from this average on every packet is marked or dropped.
+    #[key(source = "Floyd and Jacobson 1993, section 4")]
+    pub max: Amount,
+    /// Probability at the maximum threshold.
+    #[key(
+        default = 0.1,
+        unit = "0 to 1",
+        source = "Floyd and Jacobson 1993, section 4; Kuehlewind et al. 2014 section IV-A"
+    )]
+    pub max_probability: f64,
+    /// Weight of the moving average, above 0; 1 averages nothing.
+    #[key(
+        default = 0.002,
+        unit = "0 to 1",
+        source = "Floyd and Jacobson 1993, section 6; Kuehlewind et al. 2014 section IV-A"
+    )]
+    pub weight: f64,
+    /// Between max and twice max the probability rises to 1 instead of jumping there.
+    #[key(default = false, source = "Floyd 2000, gentle variant of RED")]
+    pub gentle: bool,
+    /// How marks are spread: by counting, which gives uniform gaps (long-run rate 2p/(1+p)), or by an independent coin
+    /// for each packet (rate p).
+    #[key(default = "uniform", source = "Floyd and Jacobson 1993, section 4, methods 2 and 1")]
+    pub spacing: MarkSpacing,
+    /// Mark ECT packets instead of dropping them.
+    #[key(default = false, source = "RFC 3168 section 7")]
+    pub ecn: bool,
+    /// Mean packet size: an idle line ages the average by one packet for each of its transmission times, and thresholds
+    /// in packets count such packets.
+    #[key(default = "1500 B", source = "Floyd and Jacobson 1993, figure 2 (the constant s)")]
+    pub mean_packet: Size,
 }
 
 choices!(MarkSpacing { "uniform" => Self::Uniformised, "independent" => Self::Independent, });

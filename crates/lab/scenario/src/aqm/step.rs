@@ -3,22 +3,27 @@
 use shoal_aqm::{DecideAt, Extent, StepConfig};
 
 use super::{Place, Resolve};
-use crate::field::{choices, section};
+use crate::field::{Section, choices};
 use crate::quantity::Amount;
 
-section! {
-    /// Step marking.
-    Step {
-        /// K: an ECT packet is marked if more than this waits, itself included.
-        #[source = "RFC 8257 section 3.1; Kuehlewind et al. 2014 section IV-B"]
-        threshold: Amount,
-        /// When the queue is compared with the threshold; at dequeue a time is the packet's own wait.
-        #[source = "RFC 8257 section 3.1 (enqueue); RFC 9332 section 2.5.1 (sojourn time at dequeue)"]
-        decide: DecideAt = "enqueue",
-        /// A packet that is not ECT is dropped if more than this waits, itself included.
-        #[source = "Linux net/sched/sch_red.c (packets that are not ECT are dropped where others are marked)"]
-        drop_threshold: Amount = "unlimited",
-    }
+/// Step marking.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct Step {
+    /// K: an ECT packet is marked if more than this waits, itself included.
+    #[key(source = "RFC 8257 section 3.1; Kuehlewind et al. 2014 section IV-B")]
+    pub threshold: Amount,
+    /// When the queue is compared with the threshold; at dequeue a time is the packet's own wait.
+    #[key(
+        default = "enqueue",
+        source = "RFC 8257 section 3.1 (enqueue); RFC 9332 section 2.5.1 (sojourn time at dequeue)"
+    )]
+    pub decide: DecideAt,
+    /// A packet that is not ECT is dropped if more than this waits, itself included.
+    #[key(
+        default = "unlimited",
+        source = "Linux net/sched/sch_red.c (packets that are not ECT are dropped where others are marked)"
+    )]
+    pub drop_threshold: Amount,
 }
 
 choices!(DecideAt { "enqueue" => Self::Enqueue, "dequeue" => Self::Dequeue, });

@@ -4,47 +4,52 @@ use shoal_aqm::{DecideAt, Extent, WredConfig, WredProfile, WredThresholds};
 use shoal_units::Span;
 
 use super::{Place, Resolve};
-use crate::field::section;
+use crate::field::Section;
 use crate::quantity::{Amount, Dimension, Size};
 
-section! {
-    /// A queue of a switch.
-    Wred {
-        /// ECT packets are marked by this profile.
-        mark: Option<Profile>,
-        /// Packets that are not ECT are dropped by this profile, on arrival. Without it only the buffer drops them.
-        drop: Option<Profile>,
-        /// ECT packets are dropped by this profile, on arrival, also where `mark` selects them.
-        drop_ect: Option<Profile>,
-        /// n: each profile averages what it compares, average <- average + (queue - average) 2^-n; 0 compares the queue itself.
-        #[source = "OpenConfig qos-mem-mgmt, wred weight; SAI saiwred.h, SAI_WRED_ATTR_WEIGHT"]
-        #[unit = "0 to 15"]
-        weight: u16 = 0,
-        /// When marks are decided: on arrival by the queue that the packet finds, or on departure by the queue behind it, or for thresholds
-        /// in time by its own wait. Drops are decided on arrival.
-        #[source = "sonic-mgmt docs/testplan/ecn (Broadcom XGS and NVIDIA Spectrum: dequeue; Broadcom DNX: enqueue)"]
-        decide: DecideAt = "dequeue",
-        /// Size of the cells of the packet memory: packets occupy whole cells, and thresholds are rounded up to whole cells. With 1 B, bytes
-        /// are counted.
-        #[source = "sonic-mgmt issues 25573 and 25004 (Broadcom Trident 3: 256 B)"]
-        cell: Size = "1 B",
-    }
+/// A queue of a switch.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct Wred {
+    /// ECT packets are marked by this profile.
+    pub mark: Option<Profile>,
+    /// Packets that are not ECT are dropped by this profile, on arrival. Without it only the buffer drops them.
+    pub drop: Option<Profile>,
+    /// ECT packets are dropped by this profile, on arrival, also where `mark` selects them.
+    pub drop_ect: Option<Profile>,
+    /// n: each profile averages what it compares, average <- average + (queue - average) 2^-n; 0 compares the queue
+    /// itself.
+    #[key(
+        default = 0,
+        unit = "0 to 15",
+        source = "OpenConfig qos-mem-mgmt, wred weight; SAI saiwred.h, SAI_WRED_ATTR_WEIGHT"
+    )]
+    pub weight: u16,
+    /// When marks are decided: on arrival by the queue that the packet finds, or on departure by the queue behind it,
+    /// or for thresholds in time by its own wait. Drops are decided on arrival.
+    #[key(
+        default = "dequeue",
+        source = "sonic-mgmt docs/testplan/ecn (Broadcom XGS and NVIDIA Spectrum: dequeue; Broadcom DNX: enqueue)"
+    )]
+    pub decide: DecideAt,
+    /// Size of the cells of the packet memory: packets occupy whole cells, and thresholds are rounded up to whole
+    /// cells. With 1 B, bytes are counted.
+    #[key(default = "1 B", source = "sonic-mgmt issues 25573 and 25004 (Broadcom Trident 3: 256 B)")]
+    pub cell: Size,
 }
 
-section! {
-    /// A slope of the probability that a packet is selected.
-    Profile {
-        /// Minimum threshold: below it no packet is selected. A time is bytes of the line on arrival, and the packet's own wait on departure.
-        #[source = "OpenConfig qos-mem-mgmt, min-threshold; SONiC WRED_PROFILE, green_min_threshold"]
-        min: Amount,
-        /// Maximum threshold: from it on every packet is selected. Equal to the minimum for a step.
-        #[source = "OpenConfig qos-mem-mgmt, max-threshold; SONiC WRED_PROFILE, green_max_threshold"]
-        max: Amount,
-        /// Probability just below the maximum threshold.
-        #[source = "SONiC WRED_PROFILE, green_drop_probability"]
-        #[unit = "0 to 1"]
-        max_probability: f64 = 1.0,
-    }
+/// A slope of the probability that a packet is selected.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct Profile {
+    /// Minimum threshold: below it no packet is selected. A time is bytes of the line on arrival, and the packet's own
+    /// wait on departure.
+    #[key(source = "OpenConfig qos-mem-mgmt, min-threshold; SONiC WRED_PROFILE, green_min_threshold")]
+    pub min: Amount,
+    /// Maximum threshold: from it on every packet is selected. Equal to the minimum for a step.
+    #[key(source = "OpenConfig qos-mem-mgmt, max-threshold; SONiC WRED_PROFILE, green_max_threshold")]
+    pub max: Amount,
+    /// Probability just below the maximum threshold.
+    #[key(default = 1.0, unit = "0 to 1", source = "SONiC WRED_PROFILE, green_drop_probability")]
+    pub max_probability: f64,
 }
 
 /// A threshold in the unit in which it is compared.
@@ -68,7 +73,8 @@ impl Resolve for Wred {
         let drop = profile(&self.drop, "drop");
         let drop_ect = profile(&self.drop_ect, "drop_ect");
         if self.mark.is_none() && self.drop.is_none() && self.drop_ect.is_none() {
-            let hint = "this is a fifo; add mark, drop or drop_ect, as in mark = { min = \"100 kB\", max = \"400 kB\" }";
+            let hint = "this is a fifo; add mark, drop or drop_ect, as in mark = { min = \"100 kB\", max = \"400 kB\" \
+                        }";
             law.keys.warning("kind", "wred without a profile neither marks nor drops", hint);
         }
         Some(WredConfig {

@@ -187,4 +187,11 @@ macro_rules! quantities {
     )*};
 }
 
-quantities!(Amount: |amount, wanted: fn(Amount) -> bool| wanted(amount), DataRate, Duration, Frequency, PacketCount, Size);
+quantities!(
+    Amount: |amount, wanted: fn(Amount) -> bool| wanted(amount),
+    DataRate,
+    Duration,
+    Frequency,
+    PacketCount,
+    Size
+);

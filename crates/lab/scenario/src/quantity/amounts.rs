@@ -37,7 +37,9 @@ macro_rules! amount {
             fn base(self) -> Option<Ratio> {
                 match self.0 {
                     Quantity::Unlimited => None,
-                    Quantity::Of(number, unit) => Some(Ratio::new(number.numerator() * unit.base_units(), number.denominator())),
+                    Quantity::Of(number, unit) => {
+                        Some(Ratio::new(number.numerator() * unit.base_units(), number.denominator()))
+                    }
                 }
             }
         }

@@ -75,11 +75,13 @@ proptest::proptest! {
         let value = Duration::parse(&format!("{number} s")).unwrap();
         proptest::prop_assert_eq!(Duration::parse(&value.to_string()).unwrap(), value);
         // The expected picoseconds are computed from the digits, independently of the decimal code.
-        proptest::prop_assert_eq!(u128::from(value.span().as_picos()), u128::from(digits) * 10u128.pow(12 - scale as u32));
+        let picos = u128::from(digits) * 10u128.pow(12 - scale as u32);
+        proptest::prop_assert_eq!(u128::from(value.span().as_picos()), picos);
     }
 
     #[test]
     fn no_text_panics(text in "\\PC{0,40}") {
-        let _ = (Duration::parse(&text), DataRate::parse(&text), Size::parse(&text), Amount::parse(&text), PacketCount::parse(&text));
+        let _ = (Duration::parse(&text), DataRate::parse(&text), Size::parse(&text));
+        let _ = (Amount::parse(&text), PacketCount::parse(&text));
     }
 }

@@ -26,7 +26,7 @@ pub(super) enum Intensity {
 
 impl Arrivals {
     /// The process of group `index`.
-    pub fn of(
+    pub(super) fn of(
         intensity: Intensity,
         (from, until): (Duration, Option<Duration>),
         index: usize,
@@ -74,7 +74,7 @@ impl Arrivals {
     }
 
     /// Times of all arrivals of the group `name`.
-    pub fn times(&self, seed: u64, name: &str) -> Vec<Time> {
+    pub(super) fn times(&self, seed: u64, name: &str) -> Vec<Time> {
         let Some(per_second) = self.per_second.filter(|rate| *rate > 0.0) else { return Vec::new() };
         let mean_ps = 1e12 / per_second;
         let mut stream = Stream::new(seed, &format!("arrivals/{name}"));
@@ -93,8 +93,25 @@ impl Arrivals {
 
     /// A bound on the number of arrivals that is exceeded with a probability below 1e-20: the mean plus ten
     /// standard deviations.
-    pub fn at_most(&self) -> Option<u64> {
+    pub(super) fn at_most(&self) -> Option<u64> {
         let mean = self.per_second? * self.until.since(self.from).as_secs_f64();
         Some((mean + 10.0 * libm::sqrt(mean) + 10.0) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gaps of a picosecond on average are cut to whole ones, so that many arrivals fall on the very end, which is
+    /// excluded.
+    #[test]
+    fn nothing_arrives_at_the_end() {
+        let until = Time::ZERO + Span::from_picos(1000);
+        let arrivals = Arrivals { per_second: Some(1e12), from: Time::ZERO, until };
+        for seed in 0..20 {
+            let times = arrivals.times(seed, "web");
+            assert!(!times.is_empty() && times.iter().all(|time| *time < until), "{seed}: {times:?}");
+        }
     }
 }

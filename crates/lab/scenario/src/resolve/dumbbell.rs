@@ -4,7 +4,8 @@
 //! serialisation comes on top. What remains of it beyond the fixed delay of the bottleneck is split into
 //! halves: one on the forward path, one on the path of the ACKs.
 //!
-//! With `[reverse]` the ACKs share a link in the opposite direction; flows in that direction take both links the other way round.
+//! With `[reverse]` the ACKs share a link in the opposite direction; flows in that direction take both links the other
+//! way round.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -125,7 +126,8 @@ fn shared_link(table: &str, plan: &Bottleneck, bdp_rtt: Option<Span>, cx: &Conte
     })
 }
 
-/// The link on which ACKs return between switches unless one is described: a plain FIFO of the same size, without its ends.
+/// The link on which ACKs return between switches unless one is described: a plain FIFO of the same size, without its
+/// ends.
 fn plain_back(plan: &Bottleneck, shared: &Link, bdp_rtt: Option<Span>, cx: &Context<'_>) -> Option<Link> {
     let own = port(("bottleneck.aqm", "bottleneck.buffer"), shared.rate?, bdp_rtt, cx);
     let queue = queue(&Aqm::Fifo(Fifo {}), plan.buffer, &own)?;
@@ -260,8 +262,8 @@ impl Trunk {
     }
 }
 
-/// For each group, or each rtt in it: the bottleneck followed by a pure delay; a pure delay for ACKs. Hosts that have a card
-/// are pairs of their own: one for each flow, or `pairs` for all flows.
+/// For each group, or each rtt in it: the bottleneck followed by a pure delay; a pure delay for ACKs. Hosts that have a
+/// card are pairs of their own: one for each flow, or `pairs` for all flows.
 fn hosts_without_links(
     network: &mut Network,
     trunk: &Trunk,
@@ -324,8 +326,8 @@ fn pure_back(
     }
 }
 
-/// Paths of a pair of hosts with cards. The card of the sender is a link with an unlimited queue; ACKs are too few to wait
-/// in that of the receiver.
+/// Paths of a pair of hosts with cards. The card of the sender is a link with an unlimited queue; ACKs are too few to
+/// wait in that of the receiver.
 fn card_pair(network: &mut Network, trunk: Trunk, host: &HostConfig, name: &str, rest: &Rest) -> (u32, u32) {
     let sender = network.node(format!("{name}/sender"));
     let receiver = network.node(format!("{name}/receiver"));

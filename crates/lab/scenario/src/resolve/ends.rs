@@ -16,7 +16,7 @@ pub(crate) struct Ends {
 
 impl Ends {
     /// The hosts of `group`; `None` if one is missing or unknown.
-    pub fn of(group: &FlowGroup, names: &Names) -> Option<Self> {
+    pub(super) fn of(group: &FlowGroup, names: &Names) -> Option<Self> {
         let all = |hosts: &[String]| hosts.iter().map(|name| names.get(name).copied()).collect::<Option<_>>();
         let (from, to) = (group.from.as_ref()?.names(), group.to.as_ref()?.names());
         Some(Self { from: all(&from)?, to: all(&to)?, via: Via::of(group, names)?, pairing: group.pairing })
@@ -29,15 +29,15 @@ pub(super) type Names = BTreeMap<String, NodeId>;
 /// The nodes that `via` and `via_back` name.
 #[derive(Clone, Debug)]
 pub(super) struct Via {
-    /// Those of data.
+    /// Nodes that data must pass, in this order.
     pub forward: Vec<NodeId>,
-    /// Those of ACKs.
+    /// Nodes that ACKs must pass, in this order.
     pub backward: Vec<NodeId>,
 }
 
 impl Via {
     /// The nodes that `group` names; `None` if one is unknown.
-    pub fn of(group: &FlowGroup, names: &Names) -> Option<Self> {
+    pub(super) fn of(group: &FlowGroup, names: &Names) -> Option<Self> {
         let nodes = |via: &Option<Hosts>| -> Option<Vec<NodeId>> {
             via.iter().flat_map(Hosts::names).map(|name| names.get(&name).copied()).collect()
         };
@@ -45,12 +45,12 @@ impl Via {
     }
 
     /// The stops of data from host `from` to host `to`.
-    pub fn forward(&self, from: NodeId, to: NodeId) -> Vec<NodeId> {
+    pub(super) fn forward(&self, from: NodeId, to: NodeId) -> Vec<NodeId> {
         stops(from, &self.forward, to)
     }
 
     /// The stops of ACKs from the receiving host `from` to the sending host `to`.
-    pub fn backward(&self, from: NodeId, to: NodeId) -> Vec<NodeId> {
+    pub(super) fn backward(&self, from: NodeId, to: NodeId) -> Vec<NodeId> {
         stops(from, &self.backward, to)
     }
 }

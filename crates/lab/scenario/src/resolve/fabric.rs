@@ -1,4 +1,5 @@
-//! Networks of a data centre: hosts at the switches of a fabric, which has links and queues of the same kind throughout.
+//! Networks of a data centre: hosts at the switches of a fabric, which has links and queues of the same kind
+//! throughout.
 
 use shoal_units::Span;
 

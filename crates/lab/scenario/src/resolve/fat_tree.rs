@@ -1,9 +1,10 @@
 //! Fat-tree of switches with k ports each: pods of edge and aggregation switches, joined by core switches.
 //!
 //! Al-Fares, Loukissas and Vahdat, ["A scalable, commodity data center network architecture", SIGCOMM
-//! 2008](https://doi.org/10.1145/1402958.1402967), section 3: k pods of two layers of k/2 switches, of which each edge switch has
-//! k/2 hosts and a link to each aggregation switch of its pod. Each of the (k/2)^2 core switches has one link to every pod: the
-//! first k/2 of them to the first aggregation switch of each pod, the next k/2 to the second, and so on.
+//! 2008](https://doi.org/10.1145/1402958.1402967), section 3: k pods of two layers of k/2 switches, of which each edge
+//! switch has k/2 hosts and a link to each aggregation switch of its pod. Each of the (k/2)^2 core switches has one
+//! link to every pod: the first k/2 of them to the first aggregation switch of each pod, the next k/2 to the second,
+//! and so on.
 
 use super::Context;
 use super::fabric::{self, Shape};

@@ -328,7 +328,8 @@ pub(super) fn settle(groups: &mut [Option<GroupPlan>], routes: &[Routes], cx: &C
     }
 }
 
-/// Adds all flows, in group order, and the paths that they need. Either all groups have hosts whose paths are found here, or none.
+/// Adds all flows, in group order, and the paths that they need. Either all groups have hosts whose paths are found
+/// here, or none.
 pub(super) fn expand(plans: &[GroupPlan], mut hosts: Paths, experiment: &mut Experiment) {
     let seed = experiment.seed;
     experiment.flows.reserve(plans.iter().map(|plan| plan.fixed_count() as usize).sum());

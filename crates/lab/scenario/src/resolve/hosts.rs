@@ -141,12 +141,12 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    pub fn new(router: Router, ecmp: bool) -> Self {
+    pub(super) fn new(router: Router, ecmp: bool) -> Self {
         Self { router, ecmp, known: BTreeMap::new(), by_stops: BTreeMap::new() }
     }
 
     /// Numbers of the forward and the backward path of flow `number` of the group of these `pairs`.
-    pub fn of(&mut self, pairs: &mut Pairs<'_>, number: u32) -> (u32, u32) {
+    pub(super) fn of(&mut self, pairs: &mut Pairs<'_>, number: u32) -> (u32, u32) {
         let (from, to) = pairs.of(number);
         let via = &pairs.ends.via;
         let (forward, backward) = (via.forward(from, to), via.backward(to, from));
@@ -160,7 +160,7 @@ impl Paths {
     }
 
     /// All paths by their numbers.
-    pub fn all(self) -> Vec<Vec<LinkId>> {
+    pub(super) fn all(self) -> Vec<Vec<LinkId>> {
         let mut paths = vec![Vec::new(); self.known.len()];
         for (path, number) in self.known {
             paths[number as usize] = path;

@@ -81,9 +81,11 @@ fn jitter(plan: &Impairments, shortest: Span, keys: &Table<'_>) -> Option<Jitter
     }
     if plan.keep_order && span > shortest {
         let message = format!(
-            "jitter larger than the delay with reordering off: {span} more or less than {shortest} would be before the packet was sent"
+            "jitter larger than the delay with reordering off: {span} more or less than {shortest} would be before \
+             the packet was sent"
         );
-        let hint = "give the link a delay of at least the jitter, or write keep_order = false: such packets then arrive at once";
+        let hint = "give the link a delay of at least the jitter, or write keep_order = false: such packets then \
+                    arrive at once";
         keys.error("jitter", message, hint);
         return None;
     }
@@ -212,7 +214,8 @@ pub(super) fn impaired_links(links: &[Link], cx: &mut Context<'_>) {
     let Some(first) = impaired.first() else { return };
     let Some(impairments) = &first.impairments else { return };
     let text = format!(
-        "the link {} impairs packets behind its queue ({}): what it loses counts under paths, and not as drops of a queue",
+        "the link {} impairs packets behind its queue ({}): what it loses counts under paths, and not as drops of a \
+         queue",
         first.name,
         in_words(impairments)
     );

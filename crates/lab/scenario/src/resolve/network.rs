@@ -56,37 +56,37 @@ pub(crate) struct Network {
 }
 
 impl Network {
-    pub fn node(&mut self, name: impl Into<String>) -> NodeId {
+    pub(super) fn node(&mut self, name: impl Into<String>) -> NodeId {
         self.nodes.push(Node { name: name.into(), is_switch: false });
         NodeId(self.nodes.len() as u32 - 1)
     }
     /// Adds a switch.
-    pub fn switch(&mut self, name: &str) -> NodeId {
+    pub(super) fn switch(&mut self, name: &str) -> NodeId {
         let id = self.node(name);
         self.nodes[id.0 as usize].is_switch = true;
         id
     }
-    pub fn link(&mut self, link: Link) -> LinkId {
+    pub(super) fn link(&mut self, link: Link) -> LinkId {
         self.links.push(link);
         LinkId(self.links.len() as u32 - 1)
     }
-    pub fn path(&mut self, links: Vec<LinkId>) -> u32 {
+    pub(super) fn path(&mut self, links: Vec<LinkId>) -> u32 {
         self.paths.push(links);
         self.paths.len() as u32 - 1
     }
     /// Adds a link that is named after its ends and otherwise equals `template`.
-    pub fn named_link(&mut self, from: NodeId, to: NodeId, template: &Link) -> LinkId {
+    pub(super) fn named_link(&mut self, from: NodeId, to: NodeId, template: &Link) -> LinkId {
         let name = |id: NodeId| self.nodes[id.0 as usize].name.as_str();
         let name = format!("{}->{}", name(from), name(to));
         self.link(Link { name, from, to, ..template.clone() })
     }
     /// Adds a link in each direction between two nodes, named after its ends.
-    pub fn join(&mut self, a: NodeId, b: NodeId, there: &Link, back: &Link) {
+    pub(super) fn join(&mut self, a: NodeId, b: NodeId, there: &Link, back: &Link) {
         self.named_link(a, b, there);
         self.named_link(b, a, back);
     }
     /// Adds a link without a queue.
-    pub fn pure_delay(&mut self, name: String, from: NodeId, to: NodeId, delay: Span) -> LinkId {
+    pub(super) fn pure_delay(&mut self, name: String, from: NodeId, to: NodeId, delay: Span) -> LinkId {
         self.link(Link { name, from, to, ..template(None, delay, 0, ENDLESS) })
     }
 }

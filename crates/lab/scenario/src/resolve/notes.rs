@@ -33,7 +33,8 @@ pub(super) fn scalable_flows_in_the_classic_queue(
             continue;
         }
         let text = format!(
-            "{} sends ECT(0), which dualpi2 with ecn_mask = \"l4s-ect\" (mask 1, Linux's default) puts into the classic queue",
+            "{} sends ECT(0), which dualpi2 with ecn_mask = \"l4s-ect\" (mask 1, Linux's default) puts into the \
+             classic queue",
             group.cc
         );
         let note = Note {
@@ -42,7 +43,8 @@ pub(super) fn scalable_flows_in_the_classic_queue(
             groups: group.name.iter().cloned().collect(),
             links: classic.clone(),
         };
-        let hint = "for DCTCP in the low-latency queue write ecn_mask = \"any-ect\" (mask 3) into the section of the queue";
+        let hint = "for DCTCP in the low-latency queue write ecn_mask = \"any-ect\" (mask 3) into the section of the \
+                    queue";
         cx.note(&format!("flows[{index}].cc"), note, hint);
     }
 }
@@ -76,9 +78,9 @@ pub(super) fn queues_in_hosts(links: &[Link], cx: &mut Context<'_>) {
         let hosts: Vec<String> = slow.map(|link| link.name.clone()).collect();
         let Some(first) = hosts.first() else { continue };
         let text = format!(
-            "the host links ({first}{}) are no faster than the link {} and have an unlimited buffer: while one host sends alone, its \
-             packets wait in the host itself, where nothing marks or drops them, so its flow grows without a signal, and a second \
-             flow gets next to nothing until that queue has drained",
+            "the host links ({first}{}) are no faster than the link {} and have an unlimited buffer: while one host \
+             sends alone, its packets wait in the host itself, where nothing marks or drops them, so its flow grows \
+             without a signal, and a second flow gets next to nothing until that queue has drained",
             if hosts.len() > 1 { ", ..." } else { "" },
             bottleneck.name,
         );

@@ -13,7 +13,7 @@ use crate::schema::Pairing;
 impl Ends {
     /// What decides whether two hosts may exchange data: `entry` is the position of `host` in the list of senders or of
     /// receivers.
-    pub fn mark(&self, entry: usize, host: NodeId) -> usize {
+    pub(super) fn mark(&self, entry: usize, host: NodeId) -> usize {
         match self.pairing {
             // With F senders and T receivers, flow n uses entries n mod F and n mod T: i and j meet if i = j
             // mod gcd(F, T).
@@ -23,7 +23,7 @@ impl Ends {
     }
 
     /// Whether a host with one of the `marks` may exchange data with one of the other list that has this `mark`.
-    pub fn meet(&self, marks: &BTreeSet<usize>, mark: usize) -> bool {
+    pub(super) fn meet(&self, marks: &BTreeSet<usize>, mark: usize) -> bool {
         match self.pairing {
             Pairing::InTurn => marks.contains(&mark),
             // Any two different hosts.
@@ -32,7 +32,7 @@ impl Ends {
     }
 
     /// A host that would be both ends of some flow.
-    pub fn self_pair(&self) -> Option<NodeId> {
+    pub(super) fn self_pair(&self) -> Option<NodeId> {
         match self.pairing {
             Pairing::InTurn => {
                 let marked = |(entry, host): (usize, &NodeId)| (*host, self.mark(entry, *host));
@@ -47,7 +47,7 @@ impl Ends {
     }
 
     /// The pairs of the flows of `group`, which these are the ends of.
-    pub fn pairs<'e>(&'e self, seed: u64, group: &'e str) -> Pairs<'e> {
+    pub(super) fn pairs<'e>(&'e self, seed: u64, group: &'e str) -> Pairs<'e> {
         Pairs { ends: self, seed, group, permutation: None }
     }
 }
@@ -64,7 +64,7 @@ pub(super) struct Pairs<'e> {
 impl Pairs<'_> {
     /// Sending and receiving host of flow `number`. Flows of a permutation are asked for in their order, so that each
     /// permutation is drawn once.
-    pub fn of(&mut self, number: u32) -> (NodeId, NodeId) {
+    pub(super) fn of(&mut self, number: u32) -> (NodeId, NodeId) {
         let n = number as usize;
         let (from, to) = (&self.ends.from, &self.ends.to);
         match self.ends.pairing {
@@ -94,8 +94,8 @@ impl Pairs<'_> {
     fn draw(&self, round: usize) -> Vec<NodeId> {
         let mut stream = Stream::new(self.seed, &format!("permutation/{}/{round}", self.group));
         let mut receivers = self.ends.to.clone();
-        // An order is right with a probability of about 1/e, and of at least 1/3; with a single pair of hosts, which are
-        // different, always.
+        // An order is right with a probability of about 1/e, and of at least 1/3; with a single pair of hosts, which
+        // are different, always.
         loop {
             for last in (1..receivers.len()).rev() {
                 receivers.swap(last, below(last + 1, &mut stream));

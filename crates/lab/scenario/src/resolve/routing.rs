@@ -1,8 +1,8 @@
 //! Shortest paths, and the choice among several of equal cost.
 //!
 //! A host with a single link reaches everything through the switch at the other end, and everything reaches it from
-//! there. Only the nodes that remain without such hosts are searched: a switch has one table of costs for all its hosts,
-//! so that the tables do not grow with the square of the number of hosts.
+//! there. Only the nodes that remain without such hosts are searched: a switch has one table of costs for all its
+//! hosts, so that the tables do not grow with the square of the number of hosts.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -18,7 +18,7 @@ pub(super) struct Router {
     core: Vec<NodeId>,
     /// Links between nodes of the core by the position at which they start, in file order.
     outgoing: Vec<Vec<Hop>>,
-    /// The same by the position at which they end; `Hop::node` is where they start.
+    /// Links between nodes of the core by the position at which they end; `Hop::node` is where they start.
     incoming: Vec<Vec<Hop>>,
     /// Cost from every position to a destination, computed on first use.
     costs: Vec<Option<Box<[u64]>>>,
@@ -47,7 +47,7 @@ const UNREACHABLE: u64 = u64::MAX;
 
 impl Router {
     /// A router for these links; a link beyond the end of `weights` weighs 1.
-    pub fn new(nodes: usize, links: &[Link], weights: &[u32]) -> Self {
+    pub(super) fn new(nodes: usize, links: &[Link], weights: &[u32]) -> Self {
         let (places, core) = places(nodes, links);
         let none = || vec![Vec::new(); core.len()];
         let (mut outgoing, mut incoming) = (none(), none());
@@ -68,7 +68,7 @@ impl Router {
     /// A path of least cost from one node to another. `choose` picks one of several next hops, which come in
     /// file order: always taking the first gives, of all these paths, the one whose first differing link
     /// comes first in the file.
-    pub fn path(
+    pub(super) fn path(
         &mut self,
         from: NodeId,
         to: NodeId,
@@ -94,7 +94,11 @@ impl Router {
     }
 
     /// A path through all `stops` in their order, with least cost between neighbouring stops.
-    pub fn route(&mut self, stops: &[NodeId], mut choose: impl FnMut(usize) -> usize) -> Option<Vec<LinkId>> {
+    pub(super) fn route(
+        &mut self,
+        stops: &[NodeId],
+        mut choose: impl FnMut(usize) -> usize,
+    ) -> Option<Vec<LinkId>> {
         let mut links = Vec::new();
         for leg in stops.windows(2) {
             links.extend(self.path(leg[0], leg[1], &mut choose)?);
@@ -104,7 +108,7 @@ impl Router {
 
     /// The nodes on paths of least cost, both ends included: those of every such path if `all`, else those of
     /// the path that takes the first of several next hops.
-    pub fn passed(&mut self, from: NodeId, to: NodeId, all: bool) -> BTreeSet<NodeId> {
+    pub(super) fn passed(&mut self, from: NodeId, to: NodeId, all: bool) -> BTreeSet<NodeId> {
         let mut passed = BTreeSet::from([from]);
         let Some((start, end)) = self.between(from, to) else { return passed };
         let Some(costs) = self.costs[end as usize].as_deref() else { return passed };
@@ -215,11 +219,11 @@ pub(super) struct FlowHash(Stream);
 
 impl FlowHash {
     /// The hash of flow `number` of `group`.
-    pub fn new(seed: u64, group: &str, number: u32) -> Self {
+    pub(super) fn new(seed: u64, group: &str, number: u32) -> Self {
         Self(Stream::new(seed, &format!("ecmp/{group}/{number}")))
     }
     /// Chooses one of `count` next hops.
-    pub fn choose(&mut self, count: usize) -> usize {
+    pub(super) fn choose(&mut self, count: usize) -> usize {
         ((u128::from(self.0.uniform_u64()) * count as u128) >> 64) as usize
     }
 }

@@ -87,8 +87,8 @@ fn is_zero(rate: DataRate) -> bool {
     rate.rate().is_some_and(|rate| rate.as_bps() == 0)
 }
 
-/// What change `index` gets wrong by itself or next to its neighbours: the key, unless it is the whole change, the message
-/// and the hint.
+/// What change `index` gets wrong by itself or next to its neighbours: the key, unless it is the whole change, the
+/// message and the hint.
 fn problems(
     plan: &LinkSchedule,
     index: usize,

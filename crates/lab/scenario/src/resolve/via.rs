@@ -119,8 +119,8 @@ impl Trip<'_> {
         Ok(())
     }
 
-    /// Adds the leg from the last named node to a host; `meets` tells whether a path leads there from a first host with one
-    /// of these marks.
+    /// Adds the leg from the last named node to a host; `meets` tells whether a path leads there from a first host with
+    /// one of these marks.
     fn tail(
         &mut self,
         last: NodeId,

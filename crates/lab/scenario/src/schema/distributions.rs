@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value as Json, json};
 
-use crate::field::{Field, entries, section};
+use crate::field::{Field, Section, entries};
 use crate::quantity::Size;
 use crate::report::Report;
 use crate::tree::{Node, Value};
@@ -13,13 +13,12 @@ use crate::tree::{Node, Value};
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Distributions(pub BTreeMap<String, Distribution>);
 
-section! {
-    /// A distribution of transfer sizes.
-    Distribution {
-        /// Cumulative distribution as [size, probability of at most this size], linear in between and from 0 B to the first
-        /// point; drawn sizes are rounded up to whole bytes.
-        cdf: Vec<CdfPoint>,
-    }
+/// A distribution of transfer sizes.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct Distribution {
+    /// Cumulative distribution as [size, probability of at most this size], linear in between and from 0 B to the first
+    /// point; drawn sizes are rounded up to whole bytes.
+    pub cdf: Vec<CdfPoint>,
 }
 
 /// A point of a cumulative distribution.

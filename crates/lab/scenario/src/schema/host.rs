@@ -4,7 +4,7 @@ use serde_json::{Map, Value as Json, json};
 use shoal_host::Coalescing;
 use shoal_tcp::Pacing;
 
-use crate::field::{Field, KeyDoc, Section, choices, section, suggest};
+use crate::field::{Field, KeyDoc, Section, choices, suggest};
 use crate::host::{HostConfig, HostPreset};
 use crate::quantity::{DataRate, Duration, Size};
 use crate::report::Report;
@@ -19,84 +19,65 @@ pub struct Host {
     pub options: Option<Box<HostOptions>>,
 }
 
-section! {
-    /// Hosts that differ from a preset.
-    HostOptions {
-        /// Preset whose numbers hold where none is written.
-        preset: HostPreset = "linux-6-gso",
-        /// Largest segment that TCP hands to the card.
-        #[source = "ip link gso_max_size; Linux sk_dst_gso_max_size"]
-        #[otherwise = "the preset's"]
-        gso_max_size: Option<Size>,
-        /// Most packets of a segment; 1 is packet by packet.
-        #[source = "ip link gso_max_segs; Linux tcp_tso_segs"]
-        #[unit = "packets"]
-        #[otherwise = "the preset's"]
-        gso_max_segs: Option<u32>,
-        /// Packets of a segment, however low the rate is.
-        #[source = "sysctl net.ipv4.tcp_min_tso_segs"]
-        #[unit = "packets"]
-        #[otherwise = "the preset's"]
-        min_tso_segs: Option<u32>,
-        /// The size that a short RTT allows is halved once for each 2^this us of the smallest RTT; 0 leaves the RTT out.
-        #[source = "sysctl net.ipv4.tcp_tso_rtt_log"]
-        #[otherwise = "the preset's"]
-        tso_rtt_log: Option<u16>,
-        /// A segment waits for more until this fraction of the window may be sent (3 is a third).
-        #[source = "sysctl net.ipv4.tcp_tso_win_divisor"]
-        #[otherwise = "the preset's"]
-        tso_win_divisor: Option<u32>,
-        /// Most bytes of a connection that wait in its own host.
-        #[source = "sysctl net.ipv4.tcp_limit_output_bytes"]
-        #[otherwise = "the preset's"]
-        limit_output: Option<Size>,
-        /// Who spreads segments over the round trip: nobody, TCP's own timer, or the queue discipline fq of the host, which is
-        /// that of current Linux.
-        #[source = "Linux tcp_pacing_check, sch_fq"]
-        #[otherwise = "the preset's"]
-        pacing: Option<Pacing>,
-        /// Rate of the network card in a dumbbell without access_rate; each flow then has hosts of its own. Elsewhere the link
-        /// of the host is its card.
-        #[otherwise = "the preset's"]
-        nic_rate: Option<DataRate>,
-        /// Which packets become one segment before TCP sees them.
-        #[source = "ethtool -K gro; FreeBSD ifconfig lro"]
-        #[otherwise = "the preset's"]
-        coalescing: Option<Coalescing>,
-        /// Most packets of a coalesced segment (17 with the page buffers of Linux 3.2), which has at most 64 KiB anyway.
-        #[source = "Linux 3.2 skb_gro_receive, MAX_SKB_FRAGS"]
-        #[unit = "packets"]
-        #[otherwise = "the preset's"]
-        coalesced_packets: Option<u32>,
-        /// Time from the first packet after a poll to the interrupt.
-        #[source = "ethtool -C rx-usecs"]
-        #[otherwise = "the preset's"]
-        interrupt_delay: Option<Duration>,
-        /// Packets that cause an interrupt at once; 0 if only the time does.
-        #[source = "ethtool -C rx-frames"]
-        #[unit = "packets"]
-        #[otherwise = "the preset's"]
-        interrupt_packets: Option<u32>,
-        /// Packets that one poll takes at most.
-        #[source = "Linux NAPI_POLL_WEIGHT"]
-        #[unit = "packets"]
-        #[otherwise = "the preset's"]
-        poll_packets: Option<u32>,
-        /// Packets that the receive ring holds; 0 if it is unlimited.
-        #[source = "ethtool -G rx"]
-        #[unit = "packets"]
-        #[otherwise = "the preset's"]
-        ring_packets: Option<u32>,
-        /// Time of the receiving core for each packet.
-        #[otherwise = "the preset's"]
-        cpu_per_packet: Option<Duration>,
-        /// Time of the receiving core for each segment.
-        #[otherwise = "the preset's"]
-        cpu_per_segment: Option<Duration>,
-        /// Time of the receiving core for each kilobyte (1000 B) of payload.
-        #[otherwise = "the preset's"]
-        cpu_per_kilobyte: Option<Duration>,
-    }
+/// Hosts that differ from a preset.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct HostOptions {
+    /// Preset whose numbers hold where none is written.
+    #[key(default = "linux-6-gso")]
+    pub preset: HostPreset,
+    /// Largest segment that TCP hands to the card.
+    #[key(otherwise = "the preset's", source = "ip link gso_max_size; Linux sk_dst_gso_max_size")]
+    pub gso_max_size: Option<Size>,
+    /// Most packets of a segment; 1 is packet by packet.
+    #[key(otherwise = "the preset's", unit = "packets", source = "ip link gso_max_segs; Linux tcp_tso_segs")]
+    pub gso_max_segs: Option<u32>,
+    /// Packets of a segment, however low the rate is.
+    #[key(otherwise = "the preset's", unit = "packets", source = "sysctl net.ipv4.tcp_min_tso_segs")]
+    pub min_tso_segs: Option<u32>,
+    /// The size that a short RTT allows is halved once for each 2^this us of the smallest RTT; 0 leaves the RTT out.
+    #[key(otherwise = "the preset's", source = "sysctl net.ipv4.tcp_tso_rtt_log")]
+    pub tso_rtt_log: Option<u16>,
+    /// A segment waits for more until this fraction of the window may be sent (3 is a third).
+    #[key(otherwise = "the preset's", source = "sysctl net.ipv4.tcp_tso_win_divisor")]
+    pub tso_win_divisor: Option<u32>,
+    /// Most bytes of a connection that wait in its own host.
+    #[key(otherwise = "the preset's", source = "sysctl net.ipv4.tcp_limit_output_bytes")]
+    pub limit_output: Option<Size>,
+    /// Who spreads segments over the round trip: nobody, TCP's own timer, or the queue discipline fq of the host, which
+    /// is that of current Linux.
+    #[key(otherwise = "the preset's", source = "Linux tcp_pacing_check, sch_fq")]
+    pub pacing: Option<Pacing>,
+    /// Rate of the network card in a dumbbell without access_rate; each flow then has hosts of its own. Elsewhere the
+    /// link of the host is its card.
+    #[key(otherwise = "the preset's")]
+    pub nic_rate: Option<DataRate>,
+    /// Which packets become one segment before TCP sees them.
+    #[key(otherwise = "the preset's", source = "ethtool -K gro; FreeBSD ifconfig lro")]
+    pub coalescing: Option<Coalescing>,
+    /// Most packets of a coalesced segment (17 with the page buffers of Linux 3.2), which has at most 64 KiB anyway.
+    #[key(otherwise = "the preset's", unit = "packets", source = "Linux 3.2 skb_gro_receive, MAX_SKB_FRAGS")]
+    pub coalesced_packets: Option<u32>,
+    /// Time from the first packet after a poll to the interrupt.
+    #[key(otherwise = "the preset's", source = "ethtool -C rx-usecs")]
+    pub interrupt_delay: Option<Duration>,
+    /// Packets that cause an interrupt at once; 0 if only the time does.
+    #[key(otherwise = "the preset's", unit = "packets", source = "ethtool -C rx-frames")]
+    pub interrupt_packets: Option<u32>,
+    /// Packets that one poll takes at most.
+    #[key(otherwise = "the preset's", unit = "packets", source = "Linux NAPI_POLL_WEIGHT")]
+    pub poll_packets: Option<u32>,
+    /// Packets that the receive ring holds; 0 if it is unlimited.
+    #[key(otherwise = "the preset's", unit = "packets", source = "ethtool -G rx")]
+    pub ring_packets: Option<u32>,
+    /// Time of the receiving core for each packet.
+    #[key(otherwise = "the preset's")]
+    pub cpu_per_packet: Option<Duration>,
+    /// Time of the receiving core for each segment.
+    #[key(otherwise = "the preset's")]
+    pub cpu_per_segment: Option<Duration>,
+    /// Time of the receiving core for each kilobyte (1000 B) of payload.
+    #[key(otherwise = "the preset's")]
+    pub cpu_per_kilobyte: Option<Duration>,
 }
 
 choices!(Pacing { "off" => Self::Off, "internal" => Self::Internal, "fq" => Self::Fq, });

@@ -2,43 +2,44 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::field::{Field, section};
+use crate::field::{Field, Section};
 use crate::quantity::{Duration, Size};
 use crate::report::Report;
 use crate::tree::{Node, Value};
 
-section! {
-    /// Requests and their responses, one after the other on one connection. The sending end of the group is the server.
-    Requests {
-        /// Size of a request.
-        request: Size,
-        /// Size of a response.
-        response: Size,
-        /// Number of exchanges. They follow one another.
-        #[otherwise = "until the flow stops"]
-        rounds: Option<u32>,
-        /// Time from the last byte of a response to the next request: a time, or { exponential = "10 ms" }
-        /// for random times.
-        #[unit = "time | { exponential }"]
-        think: Think = "0 s",
-        /// Whether the next requests wait until all flows of the group have received their responses; the
-        /// clients then wait their think time and send together.
-        #[source = "Phanishayee et al., Measurement and Analysis of TCP Throughput Collapse in Cluster-based Storage Systems, FAST 2008"]
-        barrier: bool = false,
-    }
+/// Requests and their responses, one after the other on one connection. The sending end of the group is the server.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct Requests {
+    /// Size of a request.
+    pub request: Size,
+    /// Size of a response.
+    pub response: Size,
+    /// Number of exchanges. They follow one another.
+    #[key(otherwise = "until the flow stops")]
+    pub rounds: Option<u32>,
+    /// Time from the last byte of a response to the next request: a time, or { exponential = "10 ms" } for random
+    /// times.
+    #[key(default = "0 s", unit = "time | { exponential }")]
+    pub think: Think,
+    /// Whether the next requests wait until all flows of the group have received their responses; the clients then wait
+    /// their think time and send together.
+    #[key(
+        default = false,
+        source = "Phanishayee et al., Measurement and Analysis of TCP Throughput Collapse in Cluster-based Storage \
+                  Systems, FAST 2008"
+    )]
+    pub barrier: bool,
 }
 
-section! {
-    /// Frames that are useful only until a deadline, such as video. Every frame is sent, in order; none is
-    /// skipped.
-    Frames {
-        /// Size of a frame.
-        frame: Size,
-        /// Time from one frame to the next.
-        every: Duration,
-        /// Longest useful time from the write of a frame to the arrival of its last byte.
-        deadline: Duration,
-    }
+/// Frames that are useful only until a deadline, such as video. Every frame is sent, in order; none is skipped.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct Frames {
+    /// Size of a frame.
+    pub frame: Size,
+    /// Time from one frame to the next.
+    pub every: Duration,
+    /// Longest useful time from the write of a frame to the arrival of its last byte.
+    pub deadline: Duration,
 }
 
 /// Think time of a client before its next request.

@@ -11,8 +11,8 @@ use crate::tree::{Node, Value};
 
 /// Most instants of a trace: a resolved scenario holds them all, and has to stay a file of at most a megabyte.
 const MAX_INSTANTS: usize = 200_000;
-const FORM: &str = "write the whole milliseconds from one instant to the next, with `x` and a number for several opportunities at \
-                    once, as in \"3 1x2 2\"";
+const FORM: &str = "write the whole milliseconds from one instant to the next, with `x` and a number for several \
+                    opportunities at once, as in \"3 1x2 2\"";
 
 /// Opportunities to send: milliseconds from one instant to the next, the first from the start, and how many there are.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -108,7 +108,8 @@ controllers! {
     Reno(reno::RenoOptions),
 }
 
-/// Policies as written. The controller determines which ones exist, so they are read together with it; until then there are none.
+/// Policies as written. The controller determines which ones exist, so they are read together with it; until then there
+/// are none.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct CcOptions(pub(crate) Option<CcConfig>);
 

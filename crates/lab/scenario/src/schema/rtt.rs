@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 use shoal_units::Span;
 
-use crate::field::{Field, Section, section};
+use crate::field::{Field, Section};
 use crate::quantity::Duration;
 use crate::report::Report;
 use crate::tree::{Node, Value};
@@ -19,14 +19,13 @@ pub enum Rtt {
     Range(RttRange),
 }
 
-section! {
-    /// Equally spaced delays: the first flow has the shortest, the last flow the longest.
-    RttRange {
-        /// Delay of the first flow.
-        from: Duration,
-        /// Delay of the last flow.
-        to: Duration,
-    }
+/// Equally spaced delays: the first flow has the shortest, the last flow the longest.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct RttRange {
+    /// Delay of the first flow.
+    pub from: Duration,
+    /// Delay of the last flow.
+    pub to: Duration,
 }
 
 impl Rtt {

@@ -3,95 +3,97 @@
 use serde_json::{Value as Json, json};
 
 use super::opportunities::OpportunityGaps;
-use crate::field::{Field, section};
+use crate::field::{Field, Section};
 use crate::quantity::{DataRate, Duration};
 use crate::report::Report;
 use crate::tree::{Node, Value};
 
-section! {
-    /// How a link changes during the run: by changes, or else its rate and its delay each by a list or a sine. Instead of a
-    /// rate it may have opportunities to send.
-    LinkSchedule {
-        /// Changes in the order of their times.
-        changes: Vec<LinkChange> = [],
-        /// Rates of the link as [time, rate], each from its time on; the rate "down" is an outage until the next time.
-        #[otherwise = "the rate does not follow a list"]
-        rates: Option<Vec<RateAt>>,
-        /// Propagation delays of the link as [time, delay], each from its time on. No packet overtakes another.
-        #[otherwise = "the delay does not follow a list"]
-        delays: Option<Vec<DelayAt>>,
-        /// The rate follows a sine from the start of the run on.
-        rate_sine: Option<RateSine>,
-        /// The propagation delay follows a sine from the start of the run on.
-        delay_sine: Option<DelaySine>,
-        /// CSV file of rates and delays, relative to the scenario file: a head with the columns `time_s` and `rate_mbit_s`,
-        /// `delay_ms` or both, and a row for each time; `down` instead of a rate is an outage. The resolved scenario holds
-        /// what was read as `rates` and `delays`.
-        trace: Option<String>,
-        /// File of packet opportunities in the form of mahimahi, relative to the scenario file: a line for each opportunity to send
-        /// 1504 bytes, with its time in whole milliseconds; the file is repeated after the last of them. What waits then is sent,
-        /// a packet that is larger than the rest goes on at the next opportunity, and what is not used is lost. The resolved
-        /// scenario holds what was read as `opportunity_gaps`.
-        #[source = "mahimahi src/frontend/link_queue.cc"]
-        opportunities: Option<String>,
-        /// Such opportunities as a text: milliseconds from one to the next, the first from the start, with x and a number for
-        /// several at once: "1" is one each millisecond, "3 1x2 2" are opportunities at 3, 4, 4, 6, 9, ... ms.
-        #[otherwise = "the link sends at its rate, without a pause"]
-        opportunity_gaps: Option<OpportunityGaps>,
-        /// Time after which all changes or lists happen again, counted from the start of the run, as often as the run is long.
-        #[otherwise = "they happen once"]
-        repeat: Option<Duration>,
-    }
+/// How a link changes during the run: by changes, or else its rate and its delay each by a list or a sine. Instead of a
+/// rate it may have opportunities to send.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct LinkSchedule {
+    /// Changes in the order of their times.
+    #[key(default = [])]
+    pub changes: Vec<LinkChange>,
+    /// Rates of the link as [time, rate], each from its time on; the rate "down" is an outage until the next time.
+    #[key(otherwise = "the rate does not follow a list")]
+    pub rates: Option<Vec<RateAt>>,
+    /// Propagation delays of the link as [time, delay], each from its time on. No packet overtakes another.
+    #[key(otherwise = "the delay does not follow a list")]
+    pub delays: Option<Vec<DelayAt>>,
+    /// The rate follows a sine from the start of the run on.
+    pub rate_sine: Option<RateSine>,
+    /// The propagation delay follows a sine from the start of the run on.
+    pub delay_sine: Option<DelaySine>,
+    /// CSV file of rates and delays, relative to the scenario file: a head with the columns `time_s` and `rate_mbit_s`,
+    /// `delay_ms` or both, and a row for each time; `down` instead of a rate is an outage. The resolved scenario holds
+    /// what was read as `rates` and `delays`.
+    pub trace: Option<String>,
+    /// File of packet opportunities in the form of mahimahi, relative to the scenario file: a line for each opportunity
+    /// to send 1504 bytes, with its time in whole milliseconds; the file is repeated after the last of them. What waits
+    /// then is sent, a packet that is larger than the rest goes on at the next opportunity, and what is not used is
+    /// lost. The resolved scenario holds what was read as `opportunity_gaps`.
+    #[key(source = "mahimahi src/frontend/link_queue.cc")]
+    pub opportunities: Option<String>,
+    /// Such opportunities as a text: milliseconds from one to the next, the first from the start, with x and a number
+    /// for several at once: "1" is one each millisecond, "3 1x2 2" are opportunities at 3, 4, 4, 6, 9, ... ms.
+    #[key(otherwise = "the link sends at its rate, without a pause")]
+    pub opportunity_gaps: Option<OpportunityGaps>,
+    /// Time after which all changes or lists happen again, counted from the start of the run, as often as the run is
+    /// long.
+    #[key(otherwise = "they happen once")]
+    pub repeat: Option<Duration>,
 }
 
-section! {
-    /// One change of a link. A packet in transmission keeps the rate with which it began; no packet overtakes another when
-    /// the delay falls.
-    LinkChange {
-        /// When it happens.
-        at: Duration,
-        /// New rate of the link.
-        #[otherwise = "as before"]
-        rate: Option<DataRate>,
-        /// New propagation delay of the link.
-        #[otherwise = "as before"]
-        delay: Option<Duration>,
-        /// Time for which no transmission begins; packets wait in the queue.
-        #[otherwise = "none"]
-        outage: Option<Duration>,
-        /// Time over which the rate and the delay approach their new values, linearly in steps.
-        over: Duration = "0 s",
-        /// Length of such a step.
-        step: Duration = "10 ms",
-    }
+/// One change of a link. A packet in transmission keeps the rate with which it began; no packet overtakes another when
+/// the delay falls.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct LinkChange {
+    /// When it happens.
+    pub at: Duration,
+    /// New rate of the link.
+    #[key(otherwise = "as before")]
+    pub rate: Option<DataRate>,
+    /// New propagation delay of the link.
+    #[key(otherwise = "as before")]
+    pub delay: Option<Duration>,
+    /// Time for which no transmission begins; packets wait in the queue.
+    #[key(otherwise = "none")]
+    pub outage: Option<Duration>,
+    /// Time over which the rate and the delay approach their new values, linearly in steps.
+    #[key(default = "0 s")]
+    pub over: Duration,
+    /// Length of such a step.
+    #[key(default = "10 ms")]
+    pub step: Duration,
 }
 
-section! {
-    /// A rate that follows a sine, in steps; it begins at its mean and rises.
-    RateSine {
-        /// Mean over a period.
-        mean: DataRate,
-        /// Largest distance from the mean.
-        amplitude: DataRate,
-        /// Time after which it repeats.
-        period: Duration,
-        /// Time for which the rate stays; it has the value of the sine in the middle of that time.
-        step: Duration = "10 ms",
-    }
+/// A rate that follows a sine, in steps; it begins at its mean and rises.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct RateSine {
+    /// Mean over a period.
+    pub mean: DataRate,
+    /// Largest distance from the mean.
+    pub amplitude: DataRate,
+    /// Time after which it repeats.
+    pub period: Duration,
+    /// Time for which the rate stays; it has the value of the sine in the middle of that time.
+    #[key(default = "10 ms")]
+    pub step: Duration,
 }
 
-section! {
-    /// A propagation delay that follows a sine, in steps; it begins at its mean and rises.
-    DelaySine {
-        /// Mean over a period.
-        mean: Duration,
-        /// Largest distance from the mean.
-        amplitude: Duration,
-        /// Time after which it repeats.
-        period: Duration,
-        /// Time for which the delay stays; it has the value of the sine in the middle of that time.
-        step: Duration = "10 ms",
-    }
+/// A propagation delay that follows a sine, in steps; it begins at its mean and rises.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct DelaySine {
+    /// Mean over a period.
+    pub mean: Duration,
+    /// Largest distance from the mean.
+    pub amplitude: Duration,
+    /// Time after which it repeats.
+    pub period: Duration,
+    /// Time for which the delay stays; it has the value of the sine in the middle of that time.
+    #[key(default = "10 ms")]
+    pub step: Duration,
 }
 
 /// A rate from some time on.
@@ -155,6 +157,7 @@ impl Field for DelayAt {
         Some(json!([self.at.to_string(), self.delay.to_string()]))
     }
     fn schema() -> Json {
-        json!({ "type": "array", "minItems": 2, "maxItems": 2, "prefixItems": [Duration::schema(), Duration::schema()] })
+        let pair = [Duration::schema(), Duration::schema()];
+        json!({ "type": "array", "minItems": 2, "maxItems": 2, "prefixItems": pair })
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::moment::{Moment, NEVER};
-use crate::field::{Field, Section, section};
+use crate::field::{Field, Section};
 use crate::quantity::{Duration, Frequency};
 use crate::report::Report;
 use crate::tree::{Node, Value};
@@ -37,43 +37,43 @@ impl Start {
     }
 }
 
-section! {
-    /// Equally spaced starts.
-    Staggered {
-        /// Time between two starts.
-        every: Duration,
-        /// Start of the first flow.
-        first: Duration = "0 s",
-    }
+/// Equally spaced starts.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct Staggered {
+    /// Time between two starts.
+    pub every: Duration,
+    /// Start of the first flow.
+    #[key(default = "0 s")]
+    pub first: Duration,
 }
 
-section! {
-    /// Flows that arrive as a Poisson process.
-    Poisson {
-        /// Mean rate of arrivals of the whole group.
-        poisson: Frequency,
-        /// Time at which arrivals begin.
-        from: Duration = "0 s",
-        /// Time at which arrivals end. Default: the stop of the group, else the end of the run.
-        until: Option<Duration>,
-    }
+/// Flows that arrive as a Poisson process.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct Poisson {
+    /// Mean rate of arrivals of the whole group.
+    pub poisson: Frequency,
+    /// Time at which arrivals begin.
+    #[key(default = "0 s")]
+    pub from: Duration,
+    /// Time at which arrivals end. Default: the stop of the group, else the end of the run.
+    pub until: Option<Duration>,
 }
 
-section! {
-    /// Flows that arrive as a Poisson process whose rate follows from the mean size of their transfers.
-    Load {
-        /// Offered load, headers and framing included, as a fraction of the bottleneck's rate (dumbbell) or of the rates of
-        /// the links by which the sending hosts are attached (elsewhere).
-        load: f64,
-        /// Time at which arrivals begin.
-        from: Duration = "0 s",
-        /// Time at which arrivals end. Default: the stop of the group, else the end of the run.
-        until: Option<Duration>,
-    }
+/// Flows that arrive as a Poisson process whose rate follows from the mean size of their transfers.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct Load {
+    /// Offered load, headers and framing included, as a fraction of the bottleneck's rate (dumbbell) or of the rates of
+    /// the links by which the sending hosts are attached (elsewhere).
+    pub load: f64,
+    /// Time at which arrivals begin.
+    #[key(default = "0 s")]
+    pub from: Duration,
+    /// Time at which arrivals end. Default: the stop of the group, else the end of the run.
+    pub until: Option<Duration>,
 }
 
-const HINT: &str = "write \"1 s\", [\"0 s\", \"1 s\"], { uniform = [\"0 s\", \"1 s\"] }, { every = \"500 ms\", first = \"0 s\" }, \
-                    { poisson = \"200 per s\" } or { load = 0.6 }";
+const HINT: &str = "write \"1 s\", [\"0 s\", \"1 s\"], { uniform = [\"0 s\", \"1 s\"] }, { every = \"500 ms\", first \
+                    = \"0 s\" }, { poisson = \"200 per s\" } or { load = 0.6 }";
 
 impl Field for Start {
     fn read(node: &Node, report: &mut Report) -> Option<Self> {

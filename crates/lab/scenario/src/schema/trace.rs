@@ -5,44 +5,53 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::field::{Field, section};
+use crate::field::{Field, Section};
 use crate::quantity::Duration;
 use crate::report::Report;
 use crate::tree::{Node, Value};
 
-section! {
-    /// What is recorded beyond the summary.
-    Trace {
-        /// Bin of the time series, "off", or "auto": the smaller of half of the shortest base round-trip time and 1/200 of the
-        /// duration, but no more than 4000 bins and a million rows of flows and links together; rounded up to 1, 2 or 5 times
-        /// a power of ten, and at most a tenth of the duration. The resolved scenario holds the bin that was chosen.
-        series: Series = "auto",
-        /// Number of flows that are traced: every change of cwnd, ssthresh, alpha and state, every mark, drop, retransmission,
-        /// timeout and reduction. One flow of each group is chosen (of the first groups, if there are more groups than that);
-        /// the rest are shared equally among the groups, within a group at equal distances, beginning with its first flow.
-        controller_flows: u32 = 0,
-        /// Number of flows whose packets are traced at both hosts, on the connections of their requests too:
-        /// what sequence diagrams show. Chosen like those of `controller_flows`.
-        segment_flows: u32 = 0,
-        /// Every arrival, mark, drop and departure at monitored links.
-        packets: bool = false,
-        /// Whether all packets at monitored links are captured as pcapng.
-        pcap: bool = false,
-        /// Whether distributions of queue and delay are written as tables even without time series.
-        distributions: bool = false,
-        /// Length of the windows that have distributions of their own, or "off".
-        windows: TimeOrOff = "off",
-        /// Interval between the samples of `queue_empty_sampled`.
-        sample: Duration = "10 ms",
-        /// Queueing delay above which packets and bytes are counted at monitored links. Without it, links that change count
-        /// above 30 ms: twice the target of PIE and of DualPI2's classic queue (15 ms), so that what is above is an excursion
-        /// under either.
-        #[otherwise = "30 ms at links that change, nothing is counted at others"]
-        delay_target: Option<Duration>,
-        /// Number of flows that the result lists one by one, or "all": the first flows of each group, shared
-        /// equally among the groups; values computed over all flows stay exact.
-        flows: KeptFlows = 10_000,
-    }
+/// What is recorded beyond the summary.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct Trace {
+    /// Bin of the time series, "off", or "auto": the smaller of half of the shortest base round-trip time and 1/200 of
+    /// the duration, but no more than 4000 bins and a million rows of flows and links together; rounded up to 1, 2 or 5
+    /// times a power of ten, and at most a tenth of the duration. The resolved scenario holds the bin that was chosen.
+    #[key(default = "auto")]
+    pub series: Series,
+    /// Number of flows that are traced: every change of cwnd, ssthresh, alpha and state, every mark, drop,
+    /// retransmission, timeout and reduction. One flow of each group is chosen (of the first groups, if there are more
+    /// groups than that); the rest are shared equally among the groups, within a group at equal distances, beginning
+    /// with its first flow.
+    #[key(default = 0)]
+    pub controller_flows: u32,
+    /// Number of flows whose packets are traced at both hosts, on the connections of their requests too: what sequence
+    /// diagrams show. Chosen like those of `controller_flows`.
+    #[key(default = 0)]
+    pub segment_flows: u32,
+    /// Every arrival, mark, drop and departure at monitored links.
+    #[key(default = false)]
+    pub packets: bool,
+    /// Whether all packets at monitored links are captured as pcapng.
+    #[key(default = false)]
+    pub pcap: bool,
+    /// Whether distributions of queue and delay are written as tables even without time series.
+    #[key(default = false)]
+    pub distributions: bool,
+    /// Length of the windows that have distributions of their own, or "off".
+    #[key(default = "off")]
+    pub windows: TimeOrOff,
+    /// Interval between the samples of `queue_empty_sampled`.
+    #[key(default = "10 ms")]
+    pub sample: Duration,
+    /// Queueing delay above which packets and bytes are counted at monitored links. Without it, links that change count
+    /// above 30 ms: twice the target of PIE and of DualPI2's classic queue (15 ms), so that what is above is an
+    /// excursion under either.
+    #[key(otherwise = "30 ms at links that change, nothing is counted at others")]
+    pub delay_target: Option<Duration>,
+    /// Number of flows that the result lists one by one, or "all": the first flows of each group, shared equally among
+    /// the groups; values computed over all flows stay exact.
+    #[key(default = 10_000)]
+    pub flows: KeptFlows,
 }
 
 /// Number of flows that the result lists.

@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::interactive::{Frames, Requests};
 use crate::experiment::Codepoint;
-use crate::field::{Field, KeyDoc, Section, choices, object_schema, section, suggest};
+use crate::field::{Field, KeyDoc, Section, choices, suggest};
 use crate::quantity::{DataRate, Duration, Size};
 use crate::report::Report;
 use crate::tree::{Node, Value};
@@ -28,60 +28,61 @@ pub enum Workload {
     Unresponsive(Unresponsive),
 }
 
-section! {
-    /// Transfers on one connection.
-    Transfers {
-        /// Size of one transfer, or { distribution = "web-search" }: drawn for each flow.
-        #[unit = "bytes | { distribution }"]
-        transfer: TransferSize,
-        /// Number of transfers.
-        rounds: u32 = 1,
-        /// Time from one start to the next; a transfer whose predecessor is still running starts when that
-        /// one ends.
-        every: Duration = "0 s",
-        /// Whether the next round waits until all flows of the group have delivered this one. The senders
-        /// learn of it one propagation delay of the ACKs' path later, and a transfer is complete when its
-        /// last byte arrives.
-        #[source = "Phanishayee et al., Measurement and Analysis of TCP Throughput Collapse in Cluster-based Storage Systems, FAST 2008"]
-        barrier: bool = false,
-    }
+/// Transfers on one connection.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct Transfers {
+    /// Size of one transfer, or { distribution = "web-search" }: drawn for each flow.
+    #[key(unit = "bytes | { distribution }")]
+    pub transfer: TransferSize,
+    /// Number of transfers.
+    #[key(default = 1)]
+    pub rounds: u32,
+    /// Time from one start to the next; a transfer whose predecessor is still running starts when that one ends.
+    #[key(default = "0 s")]
+    pub every: Duration,
+    /// Whether the next round waits until all flows of the group have delivered this one. The senders learn of it one
+    /// propagation delay of the ACKs' path later, and a transfer is complete when its last byte arrives.
+    #[key(
+        default = false,
+        source = "Phanishayee et al., Measurement and Analysis of TCP Throughput Collapse in Cluster-based Storage \
+                  Systems, FAST 2008"
+    )]
+    pub barrier: bool,
 }
 
-section! {
-    /// An application-limited flow that writes at a constant rate.
-    ConstantRate {
-        /// Rate of the writes.
-        constant_rate: DataRate,
-        /// Size of one write.
-        packet: Size = "1448 B",
-    }
+/// An application-limited flow that writes at a constant rate.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct ConstantRate {
+    /// Rate of the writes.
+    pub constant_rate: DataRate,
+    /// Size of one write.
+    #[key(default = "1448 B")]
+    pub packet: Size,
 }
 
-section! {
-    /// Bulk transfer during on periods, silence during off periods; it starts with an on period.
-    OnOff {
-        /// Length of an on period.
-        on: Duration,
-        /// Length of an off period.
-        off: Duration,
-    }
+/// Bulk transfer during on periods, silence during off periods; it starts with an on period.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct OnOff {
+    /// Length of an on period.
+    pub on: Duration,
+    /// Length of an off period.
+    pub off: Duration,
 }
 
-section! {
-    /// Packets without a connection, as UDP sends them: nothing acknowledges or retransmits them. Needs cc =
-    /// "none".
-    Unresponsive {
-        /// Mean rate of the IP packets.
-        unresponsive: DataRate,
-        /// Size of an IP packet, of which 28 B are IPv4 and UDP headers.
-        #[source = "RFC 768, RFC 791"]
-        packet: Size = "1500 B",
-        /// Whether packets are equally spaced or arrive as a Poisson process.
-        arrivals: Arrivals = "constant",
-        /// ECN field of the packets.
-        #[source = "RFC 3168 section 5"]
-        ecn: Codepoint = "none",
-    }
+/// Packets without a connection, as UDP sends them: nothing acknowledges or retransmits them. Needs cc = "none".
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct Unresponsive {
+    /// Mean rate of the IP packets.
+    pub unresponsive: DataRate,
+    /// Size of an IP packet, of which 28 B are IPv4 and UDP headers.
+    #[key(default = "1500 B", source = "RFC 768, RFC 791")]
+    pub packet: Size,
+    /// Whether packets are equally spaced or arrive as a Poisson process.
+    #[key(default = "constant")]
+    pub arrivals: Arrivals,
+    /// ECN field of the packets.
+    #[key(default = "none", source = "RFC 3168 section 5")]
+    pub ecn: Codepoint,
 }
 
 choices!(Codepoint { "none" => Self::None, "ect0" => Self::Ect0, "ect1" => Self::Ect1, });
@@ -129,15 +130,15 @@ impl Field for TransferSize {
         json!({ "oneOf": [
             Size::schema(),
             { "type": "object", "additionalProperties": false, "required": ["distribution"], "properties": {
-                "distribution": { "type": "string", "description": "web-search, data-mining, or a key of [distributions]." } } },
+                "distribution": { "type": "string", "description": "web-search, data-mining, or a key of \
+                                                                    [distributions]." } } },
         ] })
     }
 }
 
-const HINT: &str = "write \"bulk\", { transfer = \"800 kB\", rounds = 50, every = \"100 ms\" }, \
-                    { request = \"200 B\", response = \"20 kB\" }, \
-                    { frame = \"20 kB\", every = \"40 ms\", deadline = \"100 ms\" }, { constant_rate = \"1 Mbit/s\" }, \
-                    { on = \"1 s\", off = \"1 s\" } or { unresponsive = \"1 Mbit/s\" }";
+const HINT: &str = "write \"bulk\", { transfer = \"800 kB\", rounds = 50, every = \"100 ms\" }, { request = \"200 \
+                    B\", response = \"20 kB\" }, { frame = \"20 kB\", every = \"40 ms\", deadline = \"100 ms\" }, { \
+                    constant_rate = \"1 Mbit/s\" }, { on = \"1 s\", off = \"1 s\" } or { unresponsive = \"1 Mbit/s\" }";
 
 impl Field for Workload {
     fn read(node: &Node, report: &mut Report) -> Option<Self> {
@@ -201,12 +202,12 @@ impl Field for Workload {
     fn schema() -> Json {
         json!({ "oneOf": [
             { "const": "bulk" },
-            object_schema::<Transfers>(),
-            object_schema::<ConstantRate>(),
-            object_schema::<Requests>(),
-            object_schema::<Frames>(),
-            object_schema::<OnOff>(),
-            object_schema::<Unresponsive>(),
+            Transfers::schema(),
+            ConstantRate::schema(),
+            Requests::schema(),
+            Frames::schema(),
+            OnOff::schema(),
+            Unresponsive::schema(),
         ] })
     }
 }

@@ -1,9 +1,9 @@
 //! What a user sees for each kind of mistake: whole messages, compared byte for byte.
 //!
-//! The cases are data: each `.txt` file in this folder is a table of them, described in `table.rs`, and each case is a test
-//! (`cargo test -p shoal-scenario --test errors -- "keys: "` runs those of `keys.txt`). To add one, write its heading and its
-//! input without a message; to write what is said now into every case whose message differs, and then read the change with
-//! `git diff`:
+//! The cases are data: each `.txt` file in this folder is a table of them, described in `table.rs`, and each case is a
+//! test (`cargo test -p shoal-scenario --test errors -- "keys: "` runs those of `keys.txt`). To add one, write its
+//! heading and its input without a message; to write what is said now into every case whose message differs, and then
+//! read the change with `git diff`:
 //!
 //! ```text
 //! UPDATE_EXPECT=1 cargo test -p shoal-scenario --test errors

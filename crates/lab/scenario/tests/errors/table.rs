@@ -13,9 +13,9 @@
 //! error: ...
 //! ```
 //!
-//! The heading names the case and the scenario in `bases/` from which it starts. Lines with `+` before the first `-` stand where
-//! that scenario has `# ...`; a `-` takes away the one line that reads so, and the `+` after it stand in its place. Arguments
-//! are given as on the command line, but without quotes for a shell. What follows is the message.
+//! The heading names the case and the scenario in `bases/` from which it starts. Lines with `+` before the first `-`
+//! stand where that scenario has `# ...`; a `-` takes away the one line that reads so, and the `+` after it stand in
+//! its place. Arguments are given as on the command line, but without quotes for a shell. What follows is the message.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ const HEADING: &str = "=== ";
 const SLOT: &str = "# ...";
 
 /// A file of cases.
-pub struct Table {
+pub(crate) struct Table {
     /// The file's name without extension.
     pub name: String,
     prose: String,
@@ -34,7 +34,7 @@ pub struct Table {
 impl Table {
     /// # Errors
     /// If the text is not a table: what is wrong.
-    pub fn parse(name: &str, text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(name: &str, text: &str) -> Result<Self, String> {
         let mut table = Self { name: name.to_owned(), prose: String::new(), cases: Vec::new() };
         let mut lines = text.lines().peekable();
         while let Some(line) = lines.next() {
@@ -64,7 +64,7 @@ impl fmt::Display for Table {
 }
 
 /// A scenario and what the user is told about it.
-pub struct Case {
+pub(crate) struct Case {
     pub name: String,
     /// Name of the scenario that is changed.
     pub base: String,
@@ -114,7 +114,7 @@ impl Case {
     ///
     /// # Errors
     /// If a line that the case takes away does not stand in it exactly once.
-    pub fn text(&self, base: &str) -> Result<String, String> {
+    pub(crate) fn text(&self, base: &str) -> Result<String, String> {
         let mut lines: Vec<&str> = base.lines().collect();
         let mut place = lines.len();
         if let Some(slot) = lines.iter().position(|line| *line == SLOT) {
@@ -142,7 +142,7 @@ impl Case {
 }
 
 /// Both texts line by line, what they share before and after the difference once.
-pub fn difference(expected: &str, found: &str) -> String {
+pub(crate) fn difference(expected: &str, found: &str) -> String {
     let (expected, found): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), found.lines().collect());
     let shorter = expected.len().min(found.len());
     let before = (0..shorter).take_while(|&i| expected[i] == found[i]).count();

@@ -1,7 +1,7 @@
 //! A run that goes on step by step, and whose plan may change on the way.
 //!
-//! A change of the plan is a whole experiment that differs from the one before only in what has not happened yet. What a live run
-//! measures is therefore, byte for byte, what a run of the last experiment from its start measures.
+//! A change of the plan is a whole experiment that differs from the one before only in what has not happened yet. What
+//! a live run measures is therefore, byte for byte, what a run of the last experiment from its start measures.
 
 use super::{PROGRESS_EVENTS, Simulation};
 use crate::events::Key;
@@ -36,8 +36,8 @@ impl fmt::Display for OtherPlan {
         match self {
             Self::Other(what) => write!(
                 f,
-                "{what}: of a run in progress, only starts and stops of flows, changes of rates and delays, and its end can be planned \
-                 anew"
+                "{what}: of a run in progress, only starts and stops of flows, changes of rates and delays, and its \
+                 end can be planned anew"
             ),
             Self::Past(what) => write!(f, "{what}: what has happened cannot be planned anew"),
             Self::Outages => write!(f, "the rate of a link with outages cannot be planned anew during a run"),
@@ -79,8 +79,8 @@ impl Live {
         self.reached > self.simulation.end
     }
 
-    /// Carries out all events before `until`, or fewer: it stops behind about `events` of them, and at the end of the run.
-    /// Returns [`Self::reached`].
+    /// Carries out all events before `until`, or fewer: it stops behind about `events` of them, and at the end of the
+    /// run. Returns [`Self::reached`].
     pub fn advance(&mut self, until: Time, events: u64) -> Time {
         let behind_end = self.simulation.behind_end();
         let bound = Key::first_at(until).min(behind_end);
@@ -100,8 +100,8 @@ impl Live {
         self.reached
     }
 
-    /// The earliest time at which anything may be planned otherwise: what has been reached, and later than that for a link in the
-    /// middle of a transmission.
+    /// The earliest time at which anything may be planned otherwise: what has been reached, and later than that for a
+    /// link in the middle of a transmission.
     pub fn earliest_change(&self) -> Time {
         let links = self.experiment().links.iter().enumerate();
         let changing = links.filter(|(_, link)| may_change(&link.schedule));
@@ -136,19 +136,20 @@ impl Live {
         self.simulation.network.recorder.collector.series()
     }
 
-    /// Removes the rows of the series so far, so that a long run does not grow; the tables of [`Self::finish`] lack them.
+    /// Removes the rows of the series so far, so that a long run does not grow; the tables of [`Self::finish`] lack
+    /// them.
     pub fn forget_series(&mut self) {
         self.simulation.network.recorder.collector.forget_series();
     }
 
-    /// Queueing delay in picoseconds of the packets of a class that have left the queue of a link since the warm-up; links are
-    /// numbered as in [`Experiment::monitored`].
+    /// Queueing delay in picoseconds of the packets of a class that have left the queue of a link since the warm-up;
+    /// links are numbered as in [`Experiment::monitored`].
     pub fn delay(&self, link: u32, class: Class) -> &Histogram {
         self.simulation.network.recorder.collector.delay(link, class)
     }
 
-    /// Waiting packets of a class at a link: over time since the warm-up and up to the last change, with picoseconds as weights, and
-    /// now.
+    /// Waiting packets of a class at a link: over time since the warm-up and up to the last change, with picoseconds as
+    /// weights, and now.
     pub fn class_queue(&self, link: u32, class: Class) -> (&Histogram, u32) {
         self.simulation.network.recorder.collector.class_queue(link, class)
     }

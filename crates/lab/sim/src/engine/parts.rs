@@ -65,7 +65,8 @@ impl<'e> Simulation<&'e Experiment> {
         self.next_time().min(departure)
     }
 
-    /// Swaps with another part of the same experiment the state of everything that belongs to `part`. Numbers and pending events stay.
+    /// Swaps with another part of the same experiment the state of everything that belongs to `part`. Numbers and
+    /// pending events stay.
     pub(crate) fn swap(&mut self, other: &mut Self, division: &Division, part: u32) {
         let experiment = self.experiment;
         for (number, flow) in experiment.flows.iter().enumerate() {

@@ -84,8 +84,8 @@ impl Network {
         }
     }
 
-    /// The event of a link between parts. A packet that leaves the link goes on from here, or the part that it reaches does the same
-    /// at this event.
+    /// The event of a link between parts. A packet that leaves the link goes on from here, or the part that it reaches
+    /// does the same at this event.
     pub(super) fn step_crossing(
         &mut self,
         link: u32,
@@ -116,8 +116,8 @@ impl Network {
         if stays { self.forward(packet, now, arrived) } else { None }
     }
 
-    /// Tells the other parts what has been sent to them before `end`. Returns the time of the next transmission on a link to them
-    /// that will need no event of this part.
+    /// Tells the other parts what has been sent to them before `end`. Returns the time of the next transmission on a
+    /// link to them that will need no event of this part.
     pub(crate) fn tell(&mut self, end: Time) -> Time {
         let Some(mut crossings) = self.crossings.take() else { return Time::NEVER };
         let division = Arc::clone(&crossings.division);

@@ -9,8 +9,8 @@ use shoal_units::Time;
 use shoal_units::cast::count_u32;
 
 impl Network {
-    /// Adds the queue discipline of a host in front of the link `first`, which is its card if `card` has it; returns what a route
-    /// begins with that passes it.
+    /// Adds the queue discipline of a host in front of the link `first`, which is its card if `card` has it; returns
+    /// what a route begins with that passes it.
     pub(crate) fn add_host_queue(&mut self, quanta: Quanta, first: u32, card: Option<u32>) -> u32 {
         self.host_queues.push(HostQueue::new(quanta, first, card));
         self.ports.push(Port::of_host_queue());

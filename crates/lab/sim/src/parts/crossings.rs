@@ -107,8 +107,8 @@ impl Crossings {
         }
     }
 
-    /// A packet has arrived at the end of one of the part's own crossings. Returns whether it stays in this part; `hop` is the next
-    /// entry of its route, `None` if that is a host.
+    /// A packet has arrived at the end of one of the part's own crossings. Returns whether it stays in this part; `hop`
+    /// is the next entry of its route, `None` if that is a host.
     #[inline]
     pub(crate) fn leave(&mut self, crossing: u32, hop: Option<u32>) -> bool {
         let state = &mut self.states[crossing as usize];
@@ -121,8 +121,8 @@ impl Crossings {
         hop.map_or(self.states[crossing as usize].end, |link| self.division.of_link(link))
     }
 
-    /// Takes the packet that arrives from a shadow, and returns it with the time of the next arrival, if that is known. The packet is
-    /// `None` if it goes elsewhere.
+    /// Takes the packet that arrives from a shadow, and returns it with the time of the next arrival, if that is known.
+    /// The packet is `None` if it goes elsewhere.
     #[inline]
     pub(crate) fn arrive(&mut self, crossing: u32) -> (Option<Packet>, Option<Time>) {
         let state = &mut self.states[crossing as usize];
@@ -154,8 +154,8 @@ impl Crossings {
         self.busy = busy;
     }
 
-    /// Tells the other parts of what is in propagation on an own crossing and new. `wire` gives the packets with their times of
-    /// arrival, and `hop` the entry of the route table at a place, `None` for a host.
+    /// Tells the other parts of what is in propagation on an own crossing and new. `wire` gives the packets with their
+    /// times of arrival, and `hop` the entry of the route table at a place, `None` for a host.
     pub(crate) fn tell(
         &mut self,
         crossing: u32,

@@ -5,7 +5,7 @@ use shoal_units::cast::count_u32;
 use shoal_units::{Span, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Of no part, or of no link.
+/// Number that stands for no part, or for no link.
 const NONE: u32 = u32::MAX;
 
 /// A division of a network into parts, one for each thread.
@@ -123,7 +123,8 @@ impl Division {
     }
 }
 
-/// What makes all hosts of an experiment depend on each other without delay, or needs the events of all parts in one order.
+/// What makes all hosts of an experiment depend on each other without delay, or needs the events of all parts in one
+/// order.
 fn refusals(experiment: &Experiment) -> Vec<Refusal> {
     let one = |place: String, reason: &str, hint: &str| Refusal {
         place,
@@ -167,8 +168,8 @@ fn refusals(experiment: &Experiment) -> Vec<Refusal> {
 
 fn too_few(parts: u32) -> Refusal {
     let reason = if parts < 2 {
-        "one run on several threads: no two hosts are divided by links with a constant delay above 0, so there is no time by which \
-         one may go on without hearing of the other"
+        "one run on several threads: no two hosts are divided by links with a constant delay above 0, so there is no \
+         time by which one may go on without hearing of the other"
             .to_owned()
     } else {
         format!("one run on several threads: the hosts are divided into {parts} parts at most")
@@ -239,7 +240,8 @@ impl Classes {
         self.class_of[node.0 as usize]
     }
 
-    /// The part of each node at which paths begin or end. Hosts of one switch stay together as long as there are enough switches.
+    /// The part of each node at which paths begin or end. Hosts of one switch stay together as long as there are enough
+    /// switches.
     fn hosts_in_parts(&self, experiment: &Experiment, threads: u32) -> Vec<u32> {
         let hosts = || (0..self.weights.len()).filter(|class| self.weights[*class].is_some());
         let mut sets: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -271,8 +273,8 @@ impl Classes {
         (0..experiment.nodes.len()).map(|node| part_of[self.class_of[node]]).collect()
     }
 
-    /// Adds the switches. One between hosts of a single part belongs to it. Another one needs no part if its ports share nothing:
-    /// each of them then belongs to the part at the other end of its link.
+    /// Adds the switches. One between hosts of a single part belongs to it. Another one needs no part if its ports
+    /// share nothing: each of them then belongs to the part at the other end of its link.
     fn add_switches(&self, experiment: &Experiment, node_part: &mut [u32], parts: u32) {
         let mut part_of = vec![NONE; self.weights.len()];
         let mut reached: Vec<bool> = self.weights.iter().map(Option::is_some).collect();

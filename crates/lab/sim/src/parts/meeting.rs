@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// How often a thread that waits looks before it sleeps: some ten microseconds, as long as it takes to wake it. A window is often not
-/// longer, and sleeping then costs more than the window.
+/// How often a thread that waits looks before it sleeps: some ten microseconds, as long as it takes to wake it. A
+/// window is often not longer, and sleeping then costs more than the window.
 const LOOKS: u32 = 4_000;
 
 /// Lets a number of threads go on when all of them have come, again and again.

@@ -5,16 +5,18 @@ use crate::events::Key;
 /// What an executed event is to the part that executed it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
-    /// All of it, or of an event at a link between parts the end at which the packet left the queue. Its insertions come first.
+    /// The part has executed the whole event, or of an event at a link between parts the end at which the packet left
+    /// the queue. The insertions of that end come first.
     Own,
-    /// Of such an event the end at which the packet arrives.
+    /// The part has executed the other end of an event at a link between parts, at which the packet arrives.
     Shadow {
         /// Whether the part has numbered the next event at the link, which is the first insertion of the event.
         knows_next: bool,
     },
 }
 
-/// An executed event: its time, and in one word its number (40 bits), its role (2) and how many events it inserted (22).
+/// An executed event: its time, and in one word its number (40 bits), its role (2) and how many events it inserted
+/// (22).
 #[derive(Clone, Copy, Debug)]
 struct Executed {
     time: u64,
@@ -120,11 +122,11 @@ impl Cursor<'_> {
     }
 }
 
-/// Merges the logs of a window that began with the final number `base`, and empties them: each insertion gets the number that it
-/// has if one thread executes all events. Returns the last one.
+/// Merges the logs of a window that began with the final number `base`, and empties them: each insertion gets the
+/// number that it has if one thread executes all events. Returns the last one.
 ///
-/// An insertion has its number before the event that it inserts comes to the head of a log, since the event that inserts it comes
-/// before in the same log.
+/// An insertion has its number before the event that it inserts comes to the head of a log, since the event that
+/// inserts it comes before in the same log.
 pub(super) fn merge(base: u64, parts: &mut [(&mut Log, &mut Numbers)]) -> u64 {
     let mut last = base;
     let mut cursors: Vec<Cursor<'_>> = parts
@@ -160,8 +162,8 @@ pub(super) fn merge(base: u64, parts: &mut [(&mut Log, &mut Numbers)]) -> u64 {
     last
 }
 
-/// Numbers the insertions of an event at a link between parts. The end at which the packet left the queue comes first, and begins
-/// with the next event at the link, which the other ends may have numbered, too.
+/// Numbers the insertions of an event at a link between parts. The end at which the packet left the queue comes first,
+/// and begins with the next event at the link, which the other ends may have numbered, too.
 fn number_ends(cursors: &mut [Cursor<'_>], heads: &mut [Head], next: Head, last: &mut u64) {
     let first = *last + 1;
     for shadows in [false, true] {

@@ -14,7 +14,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// One part with what it needs for the next window. Its thread has it during the window, and the first thread in between.
+/// One part with what it needs for the next window. Its thread has it during the window, and the first thread in
+/// between.
 struct Part<'e> {
     simulation: Simulation<&'e Experiment>,
     log: Log,
@@ -58,7 +59,7 @@ impl<'e> Part<'e> {
         self.next = self.simulation.window(self.bound, &mut self.log);
     }
 
-    /// The same; a panic is kept for the first thread, since the others wait for this one.
+    /// Carries out one window; a panic is kept for the first thread, since the others wait for this one.
     fn guarded_window(&mut self) {
         let outcome = catch_unwind(AssertUnwindSafe(|| self.window()));
         self.panic = outcome.err();
@@ -172,8 +173,8 @@ fn go(
     }
 }
 
-/// Gives final numbers to what the parts inserted in a window, and passes on what they tell each other. Returns the number of
-/// events since the start of the run.
+/// Gives final numbers to what the parts inserted in a window, and passes on what they tell each other. Returns the
+/// number of events since the start of the run.
 fn exchange(parts: &[Shared<'_>]) -> u64 {
     let mut parts: Vec<MutexGuard<'_, Part<'_>>> = parts.iter().map(lock).collect();
     if let Some(panic) = parts.iter_mut().find_map(|part| part.panic.take()) {
@@ -202,7 +203,8 @@ fn exchange(parts: &[Shared<'_>]) -> u64 {
     parts.iter().map(|part| part.simulation.events()).sum()
 }
 
-/// Carries out an event that concerns all links and flows, as one simulation has it that is put together from the parts.
+/// Carries out an event that concerns all links and flows, as one simulation has it that is put together from the
+/// parts.
 fn alone(parts: &[Shared<'_>], division: &Arc<Division>, key: Key) {
     let mut parts: Vec<MutexGuard<'_, Part<'_>>> = parts.iter().map(lock).collect();
     for part in &mut parts {

@@ -193,7 +193,8 @@ fn classes(shapers: [Option<ShaperConfig>; 3]) -> QueueConfig {
     })
 }
 
-/// The same with every queue shaped in one of two ways. Lines that send at opportunities have no such queues.
+/// Queues for traffic classes, each of them shaped in one of two ways. Lines that send at opportunities have no such
+/// queues.
 fn shaped() -> impl Iterator<Item = QueueConfig> {
     let shaper =
         |mbps: u64, burst_bytes| Some(ShaperConfig { rate: Rate::from_bps(mbps * 1_000_000), burst_bytes });
@@ -404,8 +405,8 @@ fn every_event_tells_what_waits_after_it() {
     let log = Backlogs::default();
     let mut recorder = recorder(config.clone(), &Schedule::default(), Some(Box::new(log.clone())));
     let mut port = Port::new(&link(config, &Schedule::default()), SEED, 0);
-    // 1500 B and 38 B of overhead take 1230.4 us at 10 Mbit/s. The first packet is sent at once, the second and third wait, the
-    // fourth finds both places taken.
+    // 1500 B and 38 B of overhead take 1230.4 us at 10 Mbit/s. The first packet is sent at once, the second and third
+    // wait, the fourth finds both places taken.
     for (index, at_us) in [0, 100, 200, 300].into_iter().enumerate() {
         let now = Time::ZERO + Span::from_micros(at_us);
         let packet = Packet { seq: Seq(index as u32), ecn: Ecn::NotEct, ..Packet::empty(FlowId(0), 1500) };
@@ -502,8 +503,8 @@ fn trace(gaps: &[(u32, u32)]) -> Schedule {
     Schedule { opportunities: Some(own), ..Schedule::default() }
 }
 
-/// What `LinkQueue::rationalize` of mahimahi does, line by line of a trace: opportunities up to an arrival and at it are used
-/// before it, each for 1504 bytes, by the packet in transit and then by those that wait.
+/// What `LinkQueue::rationalize` of mahimahi does, line by line of a trace: opportunities up to an arrival and at it
+/// are used before it, each for 1504 bytes, by the packet in transit and then by those that wait.
 fn mahimahi(config: &QueueConfig, lines_ms: &[u64], arrivals: &[Packet]) -> Vec<Fate> {
     let mut queue = AnyQueue::new(config, RATE);
     let mut random = Stream::new(SEED, "link/l");
@@ -570,7 +571,8 @@ fn mahimahi(config: &QueueConfig, lines_ms: &[u64], arrivals: &[Packet]) -> Vec<
     }
 }
 
-/// Opportunities at 2, 4, 4, 7, 9, 11, 11, ... ms, and packets that take 752 B with 38 B of overhead, two to an opportunity.
+/// Opportunities at 2, 4, 4, 7, 9, 11, 11, ... ms, and packets that take 752 B with 38 B of overhead, two to an
+/// opportunity.
 #[test]
 fn packets_leave_at_opportunities() {
     let us = |us: u64| Time::ZERO + Span::from_micros(us);
@@ -583,8 +585,8 @@ fn packets_leave_at_opportunities() {
         .iter()
         .filter_map(|fate| if let Fate::Delivered { at, .. } = fate { Some(*at) } else { None })
         .collect();
-    // The opportunity at 2 ms is missed. At 4 ms three packets leave and the fourth quarter is lost; the large one takes all of
-    // 7 and of 9 ms; the last one leaves at 11 ms.
+    // The opportunity at 2 ms is missed. At 4 ms three packets leave and the fourth quarter is lost; the large one
+    // takes all of 7 and of 9 ms; the last one leaves at 11 ms.
     assert_eq!(left, [4_000, 4_000, 4_000, 9_000, 11_000].map(|at| us(at) + DELAY));
     let began = |fate: &Fate| if let Fate::Departed { at, .. } = fate { at.as_micros() } else { 0 };
     assert_eq!(departed.iter().map(began).collect::<Vec<_>>(), [4_000, 4_000, 4_000, 7_000, 11_000]);
@@ -592,8 +594,8 @@ fn packets_leave_at_opportunities() {
 
 /// A rate that changes while packets wait, an outage, and a delay that falls.
 ///
-/// 1462 + 38 B take 1.2 ms at 10 Mbit/s and 0.6 ms at 20 Mbit/s; all five arrive at once. The delay is 3.7 ms until 3 ms
-/// and 0.1 ms from then on.
+/// 1462 + 38 B take 1.2 ms at 10 Mbit/s and 0.6 ms at 20 Mbit/s; all five arrive at once. The delay is 3.7 ms until 3
+/// ms and 0.1 ms from then on.
 #[test]
 fn a_rate_step_an_outage_and_a_delay_step() {
     let us = |us: u64| Time::ZERO + Span::from_micros(us);
@@ -701,8 +703,8 @@ proptest! {
 
 #[test]
 fn the_property_above_sees_marks_and_drops() {
-    // 300 packets at 1.7 times the line rate: every law drops, and marks unless it is a FIFO or PIE, which at such a load
-    // needs a probability above 10 %.
+    // 300 packets at 1.7 times the line rate: every law drops, and marks unless it is a FIFO or PIE, which at such a
+    // load needs a probability above 10 %.
     let gaps: Vec<_> = (0..300u64).map(|n| (700 + n % 7, 1500, n as u8)).collect();
     for config in queues().into_iter().chain(shaped()) {
         let fates = eager(&config, &Schedule::default(), &packets(&gaps));

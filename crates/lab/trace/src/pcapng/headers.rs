@@ -58,10 +58,10 @@ static ZEROS: [u8; u16::MAX as usize] = [0; u16::MAX as usize];
 impl Headers {
     /// The headers of a packet at time `now`.
     ///
-    /// A capture's length fields must agree with its headers, so the IP length is that of headers and payload. It equals
-    /// [`Packet::size`] wherever the size leaves room for the options that the packet carries; a larger size is filled
-    /// with no-operation options up to the 40 bytes that TCP allows.
-    pub fn of(packet: &Packet, now: Time, direction: Direction, endpoints: &Endpoints) -> Self {
+    /// A capture's length fields must agree with its headers, so the IP length is that of headers and payload. It
+    /// equals [`Packet::size`] wherever the size leaves room for the options that the packet carries; a larger size is
+    /// filled with no-operation options up to the 40 bytes that TCP allows.
+    pub(super) fn of(packet: &Packet, now: Time, direction: Direction, endpoints: &Endpoints) -> Self {
         let (source, destination, source_port, destination_port) = addresses(packet.flow, direction);
         let own_base = initial_sequence(packet.flow, direction);
         let other_base = initial_sequence(packet.flow, direction.reversed());

@@ -5,7 +5,7 @@ use shoal_trace::pcapng::{Capture, Direction, Endpoints, Interface, PacketNote, 
 use shoal_units::{Rate, Span, Time};
 
 /// One packet of the script.
-pub struct Seen {
+pub(crate) struct Seen {
     pub now: Time,
     pub interface: u32,
     pub packet: Packet,
@@ -13,7 +13,7 @@ pub struct Seen {
     pub note: Option<PacketNote>,
 }
 
-pub const ENDPOINTS: Endpoints =
+pub(crate) const ENDPOINTS: Endpoints =
     Endpoints { mss: 1460, forward_window_scale: 7, backward_window_scale: 9, sack: true, code_point: 0 };
 
 /// Payload of a full packet: 1500 B less 20 B IP, 20 B TCP and 12 B for the timestamp option.
@@ -62,7 +62,7 @@ fn acked(us: u64, ack: u32, flags: Flags, blocks: &[(u32, u32)]) -> Seen {
 
 /// Handshake with ECN, data with marks and a drop, ECN-Echo, SACK with one and three blocks, CWR, FIN.
 /// Sequence numbers: SYN is 0, data begins at 1.
-pub fn script() -> Vec<Seen> {
+pub(crate) fn script() -> Vec<Seen> {
     let syn = Packet {
         seq: Seq(0),
         ts_val: 0,
@@ -96,12 +96,12 @@ pub fn script() -> Vec<Seen> {
 }
 
 /// The script as a pcapng file, without a code point.
-pub fn file(capture: Capture) -> Vec<u8> {
+pub(crate) fn file(capture: Capture) -> Vec<u8> {
     file_of(capture, &ENDPOINTS)
 }
 
 /// The script as a pcapng file, between these hosts.
-pub fn file_of(capture: Capture, endpoints: &Endpoints) -> Vec<u8> {
+pub(crate) fn file_of(capture: Capture, endpoints: &Endpoints) -> Vec<u8> {
     let interface = |name: &str| Interface { name: name.into(), rate: Some(Rate::from_bps(10_000_000)) };
     let mut writer =
         PcapWriter::new(Vec::new(), &[interface("uplink"), interface("downlink")], capture).unwrap();

@@ -18,8 +18,8 @@ pub struct ClassesConfig {
     /// The queue of each DiffServ code point
     /// ([RFC 2474, section 3](https://www.rfc-editor.org/rfc/rfc2474#section-3)).
     pub queue_of: [u8; 64],
-    /// The code point of each flow, by its number; flows beyond the end have 0. Ports share it. A packet has no room for a code point
-    /// of its own.
+    /// The code point of each flow, by its number; flows beyond the end have 0. Ports share it. A packet has no room
+    /// for a code point of its own.
     pub codepoints: Arc<[u8]>,
     /// Memory that all queues share, in bytes, with what is reserved for each; `None`: each has only its own limit.
     pub memory_bytes: Option<u64>,

@@ -43,7 +43,7 @@ fn classes(queues: impl Into<Vec<ClassConfig>>) -> Bench<AnyQueue> {
     port(queues.into(), None)
 }
 
-/// The same with memory that the queues share, if there is some.
+/// A port with these queues, of which flow n takes queue n, and with memory that the queues share, if there is some.
 fn port(queues: Vec<ClassConfig>, memory_bytes: Option<u64>) -> Bench<AnyQueue> {
     let count = queues.len();
     let queue_of = core::array::from_fn(|codepoint| if codepoint < count { codepoint as u8 } else { 0 });
@@ -112,8 +112,8 @@ fn weights_share_the_bytes_three_to_one() {
     assert!(rest[32..].iter().all(|flow| *flow == 1));
 }
 
-/// Whatever the sizes: after each packet, what two backlogged queues have sent is in proportion to their quanta within one quantum and
-/// one packet of each, counted in rounds.
+/// Whatever the sizes: after each packet, what two backlogged queues have sent is in proportion to their quanta within
+/// one quantum and one packet of each, counted in rounds.
 #[test]
 fn shares_are_exact_within_a_quantum_and_a_packet() {
     const SEED: u64 = 7;
@@ -136,7 +136,8 @@ fn shares_are_exact_within_a_quantum_and_a_packet() {
     assert!(sent[0] > 2_000_000, "seed {SEED}: {sent:?}");
 }
 
-/// The first strict queue sends whatever waits elsewhere, then the second one, then the weighted ones, wherever they stand in the list.
+/// The first strict queue sends whatever waits elsewhere, then the second one, then the weighted ones, wherever they
+/// stand in the list.
 #[test]
 fn strict_queues_starve_those_behind_them() {
     let mut bench = classes([weighted(1500, FIFO), strict(FIFO), strict(FIFO)]);
@@ -155,9 +156,9 @@ fn strict_queues_starve_those_behind_them() {
     assert_eq!(bench.transmit(), 0);
 }
 
-/// A shaper of 4 Mbit/s with 3000 B: two packets leave at once (0 and 1.2 ms on the line). The bucket, full at 0, was filled with
-/// 600 B in 1.2 ms, so that 600 B are left after the second packet at 1.2 ms; 900 B more take 1.8 ms: the third leaves at 3 ms, and then
-/// one every 3 ms.
+/// A shaper of 4 Mbit/s with 3000 B: two packets leave at once (0 and 1.2 ms on the line). The bucket, full at 0, was
+/// filled with 600 B in 1.2 ms, so that 600 B are left after the second packet at 1.2 ms; 900 B more take 1.8 ms: the
+/// third leaves at 3 ms, and then one every 3 ms.
 #[test]
 fn a_shaped_queue_sends_its_burst_and_then_its_rate() {
     let mut bench = classes([shaped(4_000_000, 3000, strict(FIFO))]);
@@ -196,13 +197,15 @@ fn the_line_is_free_for_others_while_a_queue_is_held_back() {
     assert!(matches!(bench.take(), Dequeued::Empty));
 }
 
-/// Queue 0 may send 1500 B every 12 ms. Held back, it neither loses its place nor gains a quantum: when it may send again, it is first.
+/// Queue 0 may send 1500 B every 12 ms. Held back, it neither loses its place nor gains a quantum: when it may send
+/// again, it is first.
 #[test]
 fn a_shaped_queue_keeps_its_turn() {
     let mut bench = classes([shaped(1_000_000, 1500, weighted(3000, FIFO)), weighted(1500, FIFO)]);
     bench.arrivals_of(0, 3, 1500);
     bench.arrivals_of(1, 30, 1500);
-    // At 0 queue 0 sends the first half of its quantum. Queue 1 has the line until 12 ms: nine packets, the last from 10.8 ms on.
+    // At 0 queue 0 sends the first half of its quantum. Queue 1 has the line until 12 ms: nine packets, the last from
+    // 10.8 ms on.
     assert_eq!(bench.transmits(10), [0, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
     assert_eq!(bench.now, us(12_000));
     assert_eq!(bench.transmits(2), [0, 1]);
@@ -242,8 +245,8 @@ fn classes_levels(queues: impl Into<Vec<ClassConfig>>) -> Vec<String> {
     config.levels().into_iter().map(|level| level.label).collect()
 }
 
-/// 2.4 ms are two packets of the whole line, although the queue has a quarter of it: the third packet is marked, and it will have waited
-/// for longer than 2.4 ms.
+/// 2.4 ms are two packets of the whole line, although the queue has a quarter of it: the third packet is marked, and it
+/// will have waited for longer than 2.4 ms.
 #[test]
 fn thresholds_in_time_take_the_rate_of_the_line() {
     let step = QueueConfig::Step(StepConfig {
@@ -261,8 +264,8 @@ fn thresholds_in_time_take_the_rate_of_the_line() {
     assert_eq!(bench.now, us(12 * 1200));
 }
 
-/// RED with weight 1 and a queue whose packet has left at 0: the line has transmitted it at 1.2 ms, although it goes on with others.
-/// From then on the average decays, and the next packet at 120 ms finds an empty queue.
+/// RED with weight 1 and a queue whose packet has left at 0: the line has transmitted it at 1.2 ms, although it goes on
+/// with others. From then on the average decays, and the next packet at 120 ms finds an empty queue.
 #[test]
 fn a_law_is_idle_when_its_own_packets_are_gone() {
     let parameters = unweighted(1000.0, 30_000.0, 0.1, MarkSpacing::Uniformised);
@@ -281,8 +284,8 @@ fn a_law_is_idle_when_its_own_packets_are_gone() {
     assert_eq!(averages[0].to_bits(), averages[1].to_bits(), "whatever the others send");
 }
 
-/// The first packet of CoDel's queue is next in turn from 0 on, but a strict queue sends until 12 ms. CoDel decides then: its wait has been
-/// above the threshold of 5 ms. Looked at ahead, at 0, it would not have been.
+/// The first packet of CoDel's queue is next in turn from 0 on, but a strict queue sends until 12 ms. CoDel decides
+/// then: its wait has been above the threshold of 5 ms. Looked at ahead, at 0, it would not have been.
 #[test]
 fn a_law_decides_when_its_packet_leaves() {
     let codel = QueueConfig::Codel(CodelConfig {
@@ -331,8 +334,8 @@ fn filled(bench: &mut Bench<AnyQueue>, queues: usize) -> Vec<u64> {
     held
 }
 
-/// 1 MB and alpha 1: with k packets in each, one more is admitted to the first while 1000 (k + 1) <= 10^6 - 2000 k, up to k = 333. Then the
-/// second finds 10^6 - 667,000 = 333,000 B free, and would hold 334,000 B.
+/// 1 MB and alpha 1: with k packets in each, one more is admitted to the first while 1000 (k + 1) <= 10^6 - 2000 k, up
+/// to k = 333. Then the second finds 10^6 - 667,000 = 333,000 B free, and would hold 334,000 B.
 #[test]
 fn busy_queues_hold_alpha_times_what_is_free() {
     assert_eq!(filled(&mut sharing(1_000_000, &[(1.0, 0), (1.0, 0)]), 2), [334, 333]);
@@ -364,8 +367,8 @@ fn shares_of_the_memory_are_in_proportion_to_alpha() {
     }
 }
 
-/// 100 kB of the memory are the second queue's own, however much the first one takes: of the 900 kB that both share it gets, with alpha 1000,
-/// all but what the memory does not have.
+/// 100 kB of the memory are the second queue's own, however much the first one takes: of the 900 kB that both share it
+/// gets, with alpha 1000, all but what the memory does not have.
 #[test]
 fn what_is_reserved_is_there_when_it_is_needed() {
     let mut bench = sharing(1_000_000, &[(1000.0, 0), (0.001, 100_000)]);
@@ -410,7 +413,8 @@ fn random_traffic_never_overfills_the_memory() {
     }
 }
 
-/// A packet that stays out for lack of memory is a drop by the shared buffer, and the law of its queue is not asked: a step at one byte marks nothing.
+/// A packet that stays out for lack of memory is a drop by the shared buffer, and the law of its queue is not asked: a
+/// step at one byte marks nothing.
 #[test]
 fn a_law_is_asked_only_about_what_the_memory_admits() {
     let step = QueueConfig::Step(StepConfig {

@@ -9,12 +9,13 @@ pub(super) const DOC: ModelDoc = ModelDoc {
     follows: "Linux 6.12 include/net/codel_impl.h and net/sched/sch_codel.c; RFC 8289",
     differences: &[
         Difference {
-            text: "Counts the bytes of the IP packet, and nothing is dropped while no more waits than the largest packet of any flow; \
-                   the kernel adds the link-layer header to both, 14 bytes on Ethernet.",
+            text: "Counts the bytes of the IP packet, and nothing is dropped while no more waits than the largest \
+                   packet of any flow; the kernel adds the link-layer header to both, 14 bytes on Ethernet.",
             test: "no_signal_while_a_packet_or_less_waits",
         },
         Difference {
-            text: "The clock of 1024 ns starts with the experiment; a kernel's has any phase, which moves signals by a tick.",
+            text: "The clock of 1024 ns starts with the experiment; a kernel's has any phase, which moves signals by \
+                   a tick.",
             test: "drops_come_at_the_kernels_ticks",
         },
         Difference {

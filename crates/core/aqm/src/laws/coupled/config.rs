@@ -18,8 +18,9 @@ pub enum CoupledSlope {
         /// k: root of the drop probability = mark probability / k.
         coupling: f64,
     },
-    /// The slides' integers: mark if `(Q << mark_bits) > R1`, drop if `(Q << drop_bits) > R1` and `> R2`, with Q counted in
-    /// whole `unit`s and R1, R2 uniform over 0..2^32. Shifts do not lose bits: what exceeds 32 of them is certain.
+    /// The slides' integers: mark if `(Q << mark_bits) > R1`, drop if `(Q << drop_bits) > R1` and `> R2`, with Q
+    /// counted in whole `unit`s and R1, R2 uniform over 0..2^32. Shifts do not lose bits: what exceeds 32 of them is
+    /// certain.
     Shift {
         /// S_r, 0..=31.
         drop_bits: u8,

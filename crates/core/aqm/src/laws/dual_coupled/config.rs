@@ -26,8 +26,8 @@ pub struct DualCoupledConfig {
     pub input: CouplingInput,
     /// T: a packet that finds more than this in the low-latency queue, itself included, is marked.
     pub threshold: Extent,
-    /// When decisions are taken. A time is then the wait so far: on arrival that of the classic queue's oldest packet, on
-    /// departure the leaving packet's own.
+    /// When decisions are taken. A time is then the wait so far: on arrival that of the classic queue's oldest packet,
+    /// on departure the leaving packet's own.
     pub decide: DecideAt,
     /// The scheduler.
     pub scheduler: SchedulerConfig,

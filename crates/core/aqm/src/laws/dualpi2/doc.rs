@@ -5,20 +5,23 @@ use shoal_units::{Difference, ModelDoc, ModelKind};
 pub(super) const DOC: ModelDoc = ModelDoc {
     name: "dualpi2",
     kind: ModelKind::Queue,
-    summary: "Two queues and one PI controller: low-latency packets are marked with k p', classic ones dropped with p'^2.",
+    summary: "Two queues and one PI controller: low-latency packets are marked with k p', classic ones dropped with \
+              p'^2.",
     follows: "Linux net/sched/sch_dualpi2.c (6.18) in its integers; options of RFC 9332 appendix A",
     differences: &[
         Difference {
-            text: "There are no filters, and no class of low-latency packets that is never marked: the codepoint alone decides.",
+            text: "There are no filters, and no class of low-latency packets that is never marked: the codepoint \
+                   alone decides.",
             test: "the_mask_says_what_is_low_latency",
         },
         Difference {
-            text: "Counts the bytes of the IP packet; the kernel adds 14 bytes on Ethernet, to packets and to the MTU alike, and its \
-                   memlimit counts the memory of buffers.",
+            text: "Counts the bytes of the IP packet; the kernel adds 14 bytes on Ethernet, to packets and to the MTU \
+                   alike, and its memlimit counts the memory of buffers.",
             test: "both_limits_count_both_queues",
         },
         Difference {
-            text: "The controller runs at exact multiples of Tupdate from time 0; the kernel's timer adds its latency each time.",
+            text: "The controller runs at exact multiples of Tupdate from time 0; the kernel's timer adds its latency \
+                   each time.",
             test: "the_oldest_head_drives_the_controller",
         },
         Difference {
@@ -26,24 +29,26 @@ pub(super) const DOC: ModelDoc = ModelDoc {
             test: "the_step_looks_at_the_packets_own_wait",
         },
         Difference {
-            text: "RFC 9332 suppresses the ramp for a queue of one packet; whether the leaving packet counts is not clear from its \
-                   pseudocode. Here it does.",
+            text: "RFC 9332 suppresses the ramp for a queue of one packet; whether the leaving packet counts is not \
+                   clear from its pseudocode. Here it does.",
             test: "the_ramp_rises_with_the_wait",
         },
         Difference {
-            text: "Defaults are Linux'. RFC 9332 appendix A has Tupdate = 15 ms with gains of 0.15 and 3 Hz, the ramp instead of the step, \
-                   and recur for the low-latency queue; one key each. Its p_Cmax = 1/k^2 is where k p' exceeds 1: the same overload.",
+            text: "Defaults are Linux'. RFC 9332 appendix A has Tupdate = 15 ms with gains of 0.15 and 3 Hz, the ramp \
+                   instead of the step, and recur for the low-latency queue; one key each. Its p_Cmax = 1/k^2 is \
+                   where k p' exceeds 1: the same overload.",
             test: "the_ramp_rises_with_the_wait",
         },
         Difference {
-            text: "With ramp, recur and time-shifted the controller still computes in Linux' integers, not in the RFC's real numbers.",
+            text: "With ramp, recur and time-shifted the controller still computes in Linux' integers, not in the \
+                   RFC's real numbers.",
             test: "the_larger_likelihood_marks",
         },
         Difference {
-            text: "No difference, but what a user sees first at base RTTs of 50 to 100 ms: DCTCP's W p is two to three times what it is at \
-                   short ones. Marks are then rarer than 3 %, where the kernel's integers lose alpha (`shoal describe dctcp`); with \
-                   alpha_resolution = \"exact\" W p stays near 2. The step of 1 ms does not cause it: without the step the excess is \
-                   larger.",
+            text: "No difference, but what a user sees first at base RTTs of 50 to 100 ms: DCTCP's W p is two to \
+                   three times what it is at short ones. Marks are then rarer than 3 %, where the kernel's integers \
+                   lose alpha (`shoal describe dctcp`); with alpha_resolution = \"exact\" W p stays near 2. The step \
+                   of 1 ms does not cause it: without the step the excess is larger.",
             test: "dctcps_integers_raise_its_window_at_long_round_trips",
         },
     ],

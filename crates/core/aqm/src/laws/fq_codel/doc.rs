@@ -9,18 +9,18 @@ pub(super) const DOC: ModelDoc = ModelDoc {
     follows: "Linux 6.12 net/sched/sch_fq_codel.c and include/net/codel_impl.h; RFC 8290",
     differences: &[
         Difference {
-            text: "The hash mixes the flow's number with a key from the queue's random stream; the kernel hashes addresses and ports with \
-                   a key of its own. Collisions are as likely, but other flows collide.",
+            text: "The hash mixes the flow's number with a key from the queue's random stream; the kernel hashes \
+                   addresses and ports with a key of its own. Collisions are as likely, but other flows collide.",
             test: "flows_that_collide_share_a_queue",
         },
         Difference {
-            text: "Bytes are those of IP packets: quantum, backlogs and memory_limit leave out the link-layer header, and memory_limit the \
-                   kernel's own structures, which about double a full-sized packet.",
+            text: "Bytes are those of IP packets: quantum, backlogs and memory_limit leave out the link-layer header, \
+                   and memory_limit the kernel's own structures, which about double a full-sized packet.",
             test: "memory_is_limited_in_bytes",
         },
         Difference {
-            text: "The line always reports that it falls idle, and all queues are forgotten then. Below HTB or TBF the kernel's fq_codel is \
-                   not asked while it is empty, so that queues stay listed.",
+            text: "The line always reports that it falls idle, and all queues are forgotten then. Below HTB or TBF \
+                   the kernel's fq_codel is not asked while it is empty, so that queues stay listed.",
             test: "an_idle_line_forgets_old_and_new",
         },
         Difference {

@@ -87,8 +87,8 @@ impl LinuxRedConfig {
         if [min_bytes, max_bytes].iter().any(|&bytes| bits(bytes) + u32::from(wlog) >= 32) {
             return Err(TcError::Threshold);
         }
-        // The conversion of 2^32 to 32 bits, which C leaves open, gives 0 on x86-64: with probability 1 the kernel falls
-        // back to Plog.
+        // The conversion of 2^32 to 32 bits, which C leaves open, gives 0 on x86-64: with probability 1 the kernel
+        // falls back to Plog.
         let max_p = low_u32(floor_u64(self.probability * 4_294_967_296.0));
         Ok(TcRed { limit_bytes, min_bytes, max_bytes, wlog, plog, scell_log, stab, max_p })
     }
@@ -135,9 +135,9 @@ fn probability_log(min: u32, max: u32, probability: f64) -> Result<u8, TcError> 
 
 /// `tc_red_eval_idle_damping`: entry i holds the whole part of -ln(1-W) (i << Scell_log) / xmit_time, at most 31.
 ///
-/// Two mismatches between tc and the kernel are kept. The logarithm is natural although the kernel shifts by the entry, and
-/// xmit_time counts psched ticks of 64 ns although the kernel looks entries up by microseconds (`ktime_us_delta`, since
-/// 3.2). Where the table is not 0, an average therefore fades 15.625 / ln 2 = 22.5 times slower than (1-W)^m.
+/// Two mismatches between tc and the kernel are kept. The logarithm is natural although the kernel shifts by the entry,
+/// and xmit_time counts psched ticks of 64 ns although the kernel looks entries up by microseconds (`ktime_us_delta`,
+/// since 3.2). Where the table is not 0, an average therefore fades 15.625 / ln 2 = 22.5 times slower than (1-W)^m.
 fn idle_table(wlog: u8, avpkt: u32, bandwidth_bps: u64) -> Result<(u8, [u8; TABLE_LEN]), TcError> {
     let bps = if bandwidth_bps == 0 { DEFAULT_BANDWIDTH_BPS } else { bandwidth_bps };
     let bytes_per_second = u32::try_from(bps / 8).map_err(|_| TcError::Bandwidth)?;
@@ -157,8 +157,8 @@ fn idle_table(wlog: u8, avpkt: u32, bandwidth_bps: u64) -> Result<(u8, [u8; TABL
     Ok((scell_log, stab))
 }
 
-/// C leaves the conversion of a number beyond a byte open; on x86-64 it goes through 32 bits, and what does not fit there
-/// has a low byte of 0. An infinite product means that a packet takes less than a microsecond.
+/// C leaves the conversion of a number beyond a byte open; on x86-64 it goes through 32 bits, and what does not fit
+/// there has a low byte of 0. An infinite product means that a packet takes less than a microsecond.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -17,7 +17,8 @@ const TICKS_PER_SEC: u64 = 1_000_000_000 >> 6;
 const BURST: u64 = 150_000_000 >> 6;
 /// Delay of 250 ms in ticks, beyond which the probability grows by a further 2 % at each update.
 const HIGH_DELAY: u64 = 250_000_000 >> 6;
-/// Bytes of backlog with which a measurement of the departure rate begins, and bytes that it covers (`QUEUE_THRESHOLD`).
+/// Bytes of backlog with which a measurement of the departure rate begins, and bytes that it covers
+/// (`QUEUE_THRESHOLD`).
 const RATE_THRESHOLD: u64 = 16_384;
 
 /// Parameters and state.

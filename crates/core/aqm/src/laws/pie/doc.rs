@@ -5,15 +5,18 @@ use shoal_units::{Difference, ModelDoc, ModelKind};
 pub(super) const DOC: ModelDoc = ModelDoc {
     name: "pie",
     kind: ModelKind::Queue,
-    summary: "Proportional integral controller enhanced: drops or marks on arrival with a probability that follows the delay.",
+    summary: "Proportional integral controller enhanced: drops or marks on arrival with a probability that follows \
+              the delay.",
     follows: "Linux 6.12 net/sched/sch_pie.c and include/net/pie.h; RFC 8033",
     differences: &[
         Difference {
-            text: "HZ is 1000; with HZ = 250 the kernel's 15 ms become 20 ms. RFC 8033 has no such delay: tupdate = \"14 ms\" gives its 15 ms.",
+            text: "HZ is 1000; with HZ = 250 the kernel's 15 ms become 20 ms. RFC 8033 has no such delay: tupdate = \
+                   \"14 ms\" gives its 15 ms.",
             test: "the_timer_takes_the_next_slot",
         },
         Difference {
-            text: "Random numbers come from the experiment's seed: drops have the kernel's distribution, not its sequence.",
+            text: "Random numbers come from the experiment's seed: drops have the kernel's distribution, not its \
+                   sequence.",
             test: "drops_are_spaced_by_the_accumulated_probability",
         },
         Difference {
@@ -21,7 +24,8 @@ pub(super) const DOC: ModelDoc = ModelDoc {
             test: "updates_that_change_nothing_are_left_out",
         },
         Difference {
-            text: "Counts the bytes of the IP packet; the kernel's two packets, below which nothing is dropped, include the link-layer header.",
+            text: "Counts the bytes of the IP packet; the kernel's two packets, below which nothing is dropped, \
+                   include the link-layer header.",
             test: "nothing_is_dropped_below_two_packets",
         },
     ],

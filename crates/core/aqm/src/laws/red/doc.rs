@@ -9,8 +9,8 @@ pub(super) const DOC: ModelDoc = ModelDoc {
     follows: "Floyd and Jacobson, Random Early Detection Gateways for Congestion Avoidance, 1993",
     differences: &[
         Difference {
-            text: "Gaps follow the formula of section 4 (uniform on 1..1/p, rate 2p/(1+p)); the listing of figure 2 counts one \
-                   more after a mark, which gives 1..1/p-1 and the rate 2p.",
+            text: "Gaps follow the formula of section 4 (uniform on 1..1/p, rate 2p/(1+p)); the listing of figure 2 \
+                   counts one more after a mark, which gives 1..1/p-1 and the rate 2p.",
             test: "uniformised_marks_have_a_rate_of_2p_over_1_plus_p",
         },
         Difference {
@@ -26,11 +26,13 @@ pub(super) const DOC: ModelDoc = ModelDoc {
             test: "the_probability_does_not_depend_on_the_packet_size",
         },
         Difference {
-            text: "The line is taken to be idle when the last packet's IP bytes are sent; framing is not known to the queue.",
+            text: "The line is taken to be idle when the last packet's IP bytes are sent; framing is not known to the \
+                   queue.",
             test: "the_idle_time_is_known_without_asking_the_empty_queue",
         },
         Difference {
-            text: "A drop on an empty queue restarts the idle time; the paper leaves this open, and without it RED locks up.",
+            text: "A drop on an empty queue restarts the idle time; the paper leaves this open, and without it RED \
+                   locks up.",
             test: "a_drop_on_an_empty_queue_restarts_the_idle_time",
         },
     ],

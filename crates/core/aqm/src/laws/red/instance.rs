@@ -50,14 +50,15 @@ impl Instance {
         }
     }
 
-    /// Kuehlewind et al. 2014 section II-A: min = max = K and weight 1 is step marking; it includes the arriving packet (section IV-B).
+    /// Kuehlewind et al. 2014 section II-A: min = max = K and weight 1 is step marking; it includes the arriving packet
+    /// (section IV-B).
     #[inline]
     fn is_step(&self) -> bool {
         self.parameters.weight >= 1.0 && self.parameters.min_bytes >= self.parameters.max_bytes
     }
 
-    /// Probability of a packet at this average (Kuehlewind et al. 2014 figure 3; gentle: Floyd, "Recommendation on using the gentle
-    /// variant of RED", 2000).
+    /// Probability of a packet at this average (Kuehlewind et al. 2014 figure 3; gentle: Floyd, "Recommendation on
+    /// using the gentle variant of RED", 2000).
     #[inline]
     fn zone(&self, average: f64) -> Zone {
         let RedParameters { min_bytes, max_bytes, max_probability, gentle, .. } = self.parameters;

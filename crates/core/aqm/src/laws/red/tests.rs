@@ -11,7 +11,7 @@ fn red(parameters: RedParameters, ecn: bool) -> Bench<Single<Red>> {
     Bench::of(red_of(parameters, ecn))
 }
 
-/// The same queue with another random stream.
+/// A RED queue with ECN whose random stream has this seed.
 fn red_seeded(parameters: RedParameters, seed: u64) -> Bench<Single<Red>> {
     Bench::seeded(red_of(parameters, true).build(LINE).unwrap(), seed)
 }

@@ -21,8 +21,8 @@ pub struct WredConfig {
     pub weight: u8,
     /// When marks are decided. Drops are decided on arrival.
     pub decide: DecideAt,
-    /// Size of the cells of the packet memory in bytes, at least 1: packets occupy whole cells, and thresholds in bytes are rounded up to
-    /// whole cells. The limit counts bytes.
+    /// Size of the cells of the packet memory in bytes, at least 1: packets occupy whole cells, and thresholds in bytes
+    /// are rounded up to whole cells. The limit counts bytes.
     pub cell_bytes: u32,
     /// Capacity for waiting packets.
     pub limit: Extent,
@@ -37,7 +37,8 @@ pub struct WredProfile {
     pub max_probability: f64,
 }
 
-/// Minimum and maximum threshold in the same unit; below the minimum nothing is selected, from the maximum on every packet.
+/// Minimum and maximum threshold in the same unit; below the minimum nothing is selected, from the maximum on every
+/// packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WredThresholds {
     /// Bytes that wait, or bytes of the cells that they occupy.
@@ -74,7 +75,8 @@ impl WredThresholds {
         }
     }
 
-    /// The thresholds of a queue that is compared on arrival, when no wait is known: the fewest whole bytes that take at least that time.
+    /// The thresholds of a queue that is compared on arrival, when no wait is known: the fewest whole bytes that take
+    /// at least that time.
     #[must_use]
     pub fn on_arrival(self, line_rate: Rate) -> Self {
         let bytes = |span: Span| {

@@ -9,7 +9,8 @@ use shoal_units::{Probability, Rate, Span, Stream};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Profile {
     measure: Measure,
-    /// Thresholds in the unit of the measure. All that waits is a whole number of it, which doubles hold exactly up to 2^53.
+    /// Thresholds in the unit of the measure. All that waits is a whole number of it, which doubles hold exactly up to
+    /// 2^53.
     min: f64,
     max: f64,
     max_probability: f64,
@@ -63,8 +64,9 @@ impl Profile {
         Self { measure, min, max, max_probability: profile.max_probability, gain, average: 0.0 }
     }
 
-    /// A packet passes the place where the profile decides: it moves the average, and if the profile is `for_it`, the profile says whether
-    /// it selects the packet, and why. `waiting` is what waits besides the packet, which has `waited` itself.
+    /// A packet passes the place where the profile decides: it moves the average, and if the profile is `for_it`, the
+    /// profile says whether it selects the packet, and why. `waiting` is what waits besides the packet, which has
+    /// `waited` itself.
     #[inline]
     pub(super) fn judge(
         &mut self,

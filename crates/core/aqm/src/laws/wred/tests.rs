@@ -51,8 +51,8 @@ fn the_ecn_field_alone_chooses_the_profile() {
     assert_eq!(bench.draws(), 0);
 }
 
-/// The slope from 3000 B to 6000 B at a probability of 0 below its end: no packet is selected at 3000 or 4500 B, every one from 6000 B on, as
-/// "forced" because the profile has a slope. No random number is drawn anywhere.
+/// The slope from 3000 B to 6000 B at a probability of 0 below its end: no packet is selected at 3000 or 4500 B, every
+/// one from 6000 B on, as "forced" because the profile has a slope. No random number is drawn anywhere.
 #[test]
 fn nothing_is_drawn_where_the_probability_is_0_or_1() {
     let mut bench = Bench::any(WredConfig { mark: Some(bytes(3000, 6000, 0.0)), ..NOTHING });
@@ -66,7 +66,8 @@ fn nothing_is_drawn_where_the_probability_is_0_or_1() {
     assert_eq!(bench.draws(), 1);
 }
 
-/// Four packets of 1500 B with a step at 3000 B: behind them are 4500, 3000, 1500 and 0 B, so the first two are marked. Arrivals are not.
+/// Four packets of 1500 B with a step at 3000 B: behind them are 4500, 3000, 1500 and 0 B, so the first two are marked.
+/// Arrivals are not.
 #[test]
 fn on_departure_the_queue_is_what_is_behind() {
     let mut bench =
@@ -79,7 +80,8 @@ fn on_departure_the_queue_is_what_is_behind() {
     assert_eq!(bench.draws(), 0);
 }
 
-/// At 10 Mbit/s 1500 B take 1.2 ms. A packet that has waited 1.2 ms is marked from 1.2 ms on; packets that are not ECT pass.
+/// At 10 Mbit/s 1500 B take 1.2 ms. A packet that has waited 1.2 ms is marked from 1.2 ms on; packets that are not ECT
+/// pass.
 #[test]
 fn on_departure_a_time_is_the_packets_own_wait() {
     let ms = Span::from_micros(1200);
@@ -109,8 +111,8 @@ fn on_arrival_a_time_is_the_bytes_that_the_line_sends_in_it() {
     }
 }
 
-/// With decide = "dequeue" the drops of the same step at two packets come on arrival all the same, and none on departure. ECT packets are
-/// marked on departure.
+/// With decide = "dequeue" the drops of the same step at two packets come on arrival all the same, and none on
+/// departure. ECT packets are marked on departure.
 #[test]
 fn drops_are_decided_on_arrival() {
     let step = Some(packets(2, 2, 1.0));
@@ -128,8 +130,8 @@ fn drops_are_decided_on_arrival() {
     assert_eq!(bench.send().1, Some(Reason::Threshold));
 }
 
-/// A profile that drops ECT packets beats the one that marks them (EOS: `random-detect drop` acts on ECT packets, too), on arrival as on
-/// departure. Packets that are not ECT are not its concern.
+/// A profile that drops ECT packets beats the one that marks them (EOS: `random-detect drop` acts on ECT packets, too),
+/// on arrival as on departure. Packets that are not ECT are not its concern.
 #[test]
 fn an_ect_packet_that_both_profiles_select_is_dropped() {
     for decide in [DecideAt::Enqueue, DecideAt::Dequeue] {
@@ -162,8 +164,8 @@ fn the_profiles_for_ect_packets_are_independent() {
     assert!(is_likely(marks, DRAWS, 0.25), "seed 1: {marks}");
 }
 
-/// min = 1000 B, max = 2000 B, 0.1 at the maximum. 15 queues, on arrival and on departure, with 100,000 packets each: the number of marks is
-/// binomial, within 4 standard deviations of n p(q).
+/// min = 1000 B, max = 2000 B, 0.1 at the maximum. 15 queues, on arrival and on departure, with 100,000 packets each:
+/// the number of marks is binomial, within 4 standard deviations of n p(q).
 #[test]
 fn marks_are_binomial_with_the_probability_of_the_profile() {
     const DRAWS: u32 = 100_000;
@@ -194,8 +196,8 @@ fn marks_are_binomial_with_the_probability_of_the_profile() {
     }
 }
 
-/// Cells of 256 B: packets of 1500, 40 and 257 B take 6, 1 and 2 of them; a step at 2000 B is one at 8 cells, 2048 B. A comment gives the
-/// cells that the arriving packet finds.
+/// Cells of 256 B: packets of 1500, 40 and 257 B take 6, 1 and 2 of them; a step at 2000 B is one at 8 cells, 2048 B. A
+/// comment gives the cells that the arriving packet finds.
 #[test]
 fn packets_and_thresholds_take_whole_cells() {
     let mut bench = Bench::any(WredConfig { mark: Some(bytes(2000, 2000, 1.0)), cell_bytes: 256, ..NOTHING });
@@ -222,7 +224,8 @@ fn packets_and_thresholds_take_whole_cells() {
     );
 }
 
-/// A limit of 3000 B holds two packets of 1500 B, although these take 12 cells of 256 B, 3072 B. The profile is asked first.
+/// A limit of 3000 B holds two packets of 1500 B, although these take 12 cells of 256 B, 3072 B. The profile is asked
+/// first.
 #[test]
 fn the_limit_counts_bytes() {
     let limit = Extent::Bytes(3000);
@@ -234,8 +237,9 @@ fn the_limit_counts_bytes() {
     assert_eq!(bench.arrive(1500, Ecn::NotEct), Verdict::Dropped(Reason::Threshold));
 }
 
-/// n = 2, packets of 1500 B: the drop profile's average is 0, 1500/4 = 375, 375 + (3000 - 375)/4 = 1031.25, and a packet that is dropped
-/// moves it, too: 1031.25 + (4500 - 1031.25)/4 = 1898.4375 exceeds 1500 B. The profile of marks averages what is behind departures.
+/// n = 2, packets of 1500 B: the drop profile's average is 0, 1500/4 = 375, 375 + (3000 - 375)/4 = 1031.25, and a
+/// packet that is dropped moves it, too: 1031.25 + (4500 - 1031.25)/4 = 1898.4375 exceeds 1500 B. The profile of marks
+/// averages what is behind departures.
 #[test]
 fn averages_follow_powers_of_two() {
     let config = WredConfig {
@@ -261,8 +265,8 @@ fn averages_follow_powers_of_two() {
     assert_eq!(Bench::any(WredConfig { weight: 0, ..config }).queue.average_bytes(), None);
 }
 
-/// The average of `averages_follow_powers_of_two` is the same after a second in which the line is idle: a packet that is not ECT and finds an
-/// empty queue is dropped for the queue of a second ago, 1898.4375 x 3/4 = 1423.8 B on average.
+/// The average of `averages_follow_powers_of_two` is the same after a second in which the line is idle: a packet that
+/// is not ECT and finds an empty queue is dropped for the queue of a second ago, 1898.4375 x 3/4 = 1423.8 B on average.
 #[test]
 fn an_idle_line_does_not_age_an_average() {
     let mut bench = Bench::any(WredConfig { drop: Some(bytes(1400, 1400, 1.0)), weight: 2, ..NOTHING });
@@ -275,7 +279,8 @@ fn an_idle_line_does_not_age_an_average() {
     assert_eq!(bench.arrive(1500, Ecn::NotEct), Verdict::Queued { mark: None });
 }
 
-/// Arrivals of the given sizes and departures in random order give the same verdicts and draw as many random numbers in both queues.
+/// Arrivals of the given sizes and departures in random order give the same verdicts and draw as many random numbers in
+/// both queues.
 fn assert_same(one: impl Into<QueueConfig>, other: impl Into<QueueConfig>, sizes: &[u16]) {
     const SEED: u64 = 5;
     let (mut one, mut other) = (Bench::any(one), Bench::any(other));
@@ -305,8 +310,8 @@ fn assert_same(one: impl Into<QueueConfig>, other: impl Into<QueueConfig>, sizes
     assert!(hits > 1000 && passes > 1000, "seed {SEED}: {hits} hits, {passes} passes");
 }
 
-/// `step` marks if more than K packets wait with the arriving one; here at least K wait before it. In bytes, more than K with a packet of
-/// 1500 B is at least K + 1 - 1500 before it.
+/// `step` marks if more than K packets wait with the arriving one; here at least K wait before it. In bytes, more than
+/// K with a packet of 1500 B is at least K + 1 - 1500 before it.
 #[test]
 fn a_step_on_arrival_is_the_law_step() {
     let step = |threshold, drop_threshold, limit| StepConfig {
@@ -324,16 +329,16 @@ fn a_step_on_arrival_is_the_law_step() {
         WredConfig { mark: Some(bytes(6313, 6313, 1.0)), drop: Some(bytes(10_501, 10_501, 1.0)), ..NOTHING };
     assert_same(wred, in_bytes, &[1500]);
 
-    // A packet that a full queue and the profile both drop counts for the profile here, for the buffer there; without a profile for drops
-    // they are the same in full queues, too.
+    // A packet that a full queue and the profile both drop counts for the profile here, for the buffer there; without a
+    // profile for drops they are the same in full queues, too.
     let limit = Extent::Packets(10);
     let wred = WredConfig { mark: Some(packets(3, 3, 1.0)), limit, ..NOTHING };
     assert_same(wred, step(Extent::Packets(3), Extent::Unlimited, limit), &[1500, 40]);
 }
 
-/// Dual RED with weight 1 and independent coins has the same slopes on the queue that a packet finds. It draws a random number at exactly min,
-/// where the probability is 0, so no queue of the script may be that long: min is no multiple of 100 B. Its step, min = max, counts the arriving packet, so both
-/// have slopes here.
+/// Dual RED with weight 1 and independent coins has the same slopes on the queue that a packet finds. It draws a random
+/// number at exactly min, where the probability is 0, so no queue of the script may be that long: min is no multiple of
+/// 100 B. Its step, min = max, counts the arriving packet, so both have slopes here.
 #[test]
 fn slopes_on_arrival_are_dual_red_with_weight_1() {
     let limit = Extent::Packets(20);
@@ -348,9 +353,9 @@ fn slopes_on_arrival_are_dual_red_with_weight_1() {
     assert_same(wred, DualRedConfig { limit, ..dual }, &[1500, 100, 1000]);
 }
 
-/// On departure a wait of at least T is one of more than T - 1 ps. CoDel's `ce_threshold` marks waits of more than T on a clock of 1024 ns;
-/// 1024 us are 1000 of its units, and no wait of the script, a multiple of 100 us, is in the unit after it. A target of 1000 s keeps CoDel's
-/// own law silent: this is how Linux has such a step.
+/// On departure a wait of at least T is one of more than T - 1 ps. CoDel's `ce_threshold` marks waits of more than T on
+/// a clock of 1024 ns; 1024 us are 1000 of its units, and no wait of the script, a multiple of 100 us, is in the unit
+/// after it. A target of 1000 s keeps CoDel's own law silent: this is how Linux has such a step.
 #[test]
 fn a_step_in_time_on_departure_is_the_law_step_and_ce_threshold() {
     const SEED: u64 = 6;
@@ -397,7 +402,8 @@ fn a_step_in_time_on_departure_is_the_law_step_and_ce_threshold() {
     assert!((200..2200).contains(&marks), "seed {SEED}: {marks}");
 }
 
-/// A packet that finds nothing and does not wait is selected only where a step is at zero. With a weight it moves the averages.
+/// A packet that finds nothing and does not wait is selected only where a step is at zero. With a weight it moves the
+/// averages.
 #[test]
 fn a_lone_packet_passes_unless_a_step_is_at_zero() {
     let passes = |config: WredConfig| Bench::any(config).queue.passes_alone_bytes();

@@ -411,7 +411,8 @@ mod hystart {
             // Below 16 packets HyStart does not end slow start.
             (LINUX_6, 15, 1000, 60, None),
             (LINUX_6, 16, 1000, 60, Some(52)),
-            // A host that paces spreads ACKs over half of the RTT itself: the whole 101 ms count, the 52nd comes at 102 ms.
+            // A host that paces spreads ACKs over half of the RTT itself: the whole 101 ms count, the 52nd comes at 102
+            // ms.
             (GrowthRules { is_paced: true, ..LINUX_6 }, 20, 2000, 60, Some(52)),
             (GrowthRules { is_paced: true, ..LINUX_6 }, 20, 2000, 51, None),
         ];

@@ -5,7 +5,8 @@ use super::FreeBsdSender;
 use super::ack::Acked;
 
 impl FreeBsdSender {
-    /// Bytes in the network while an ACK up to `ack` is being processed (`tcp_compute_pipe`: `snd_una` has not moved yet).
+    /// Bytes in the network while an ACK up to `ack` is being processed (`tcp_compute_pipe`: `snd_una` has not moved
+    /// yet).
     pub(super) fn pipe(&self, ack: u64) -> u64 {
         let out = self.snd_max - self.snd_una + self.holes.resent();
         out.saturating_sub(self.holes.sacked(ack.max(self.snd_una)))

@@ -120,8 +120,8 @@ mod tests {
 
     #[test]
     fn the_timeout_is_at_least_230_ms() {
-        // 0.2 ms within one tick: rtt = 0 + 1; srtt = 1 << 5 = 32, rttvar = 1 << 3 = 8: (32 >> 3 + 8) >> 2 = 3 ticks, below
-        // the minimum of 30; with the slop 230 ms.
+        // 0.2 ms within one tick: rtt = 0 + 1; srtt = 1 << 5 = 32, rttvar = 1 << 3 = 8: (32 >> 3 + 8) >> 2 = 3 ticks,
+        // below the minimum of 30; with the slop 230 ms.
         let (mut e, stack, rules) = estimator();
         assert_eq!(e.current(), Span::from_secs(3));
         e.sample(&stack, &rules, at(100), at(300));
@@ -145,7 +145,8 @@ mod tests {
 
     #[test]
     fn backoff_does_not_multiply_the_slop() {
-        // Base 30 ms: 60 + 200, 120 + 200, 240 + 200, 480 + 200; the fifth forgets SRTT: rttvar = 8 + 1 = 9, base still 30.
+        // Base 30 ms: 60 + 200, 120 + 200, 240 + 200, 480 + 200; the fifth forgets SRTT: rttvar = 8 + 1 = 9, base still
+        // 30.
         let (mut e, stack, rules) = estimator();
         e.sample(&stack, &rules, at(100), at(300));
         let mut seen = Vec::new();

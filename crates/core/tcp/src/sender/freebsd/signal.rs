@@ -74,7 +74,8 @@ impl FreeBsdSender {
         self.window.cwnd = before.cwnd;
         self.window.ssthresh = before.ssthresh;
         self.snd_recover = before.recover;
-        // Entered again if it was left, but not left: an echo on this very ACK has begun an episode (`ENTER_CONGRECOVERY`).
+        // Entered again if it was left, but not left: an echo on this very ACK has begun an episode
+        // (`ENTER_CONGRECOVERY`).
         self.fast_recovery |= before.fast_recovery;
         self.cong_recovery |= before.cong_recovery;
         self.snd_nxt = self.snd_max;
@@ -206,7 +207,8 @@ impl FreeBsdSender {
             srtt: self.rtt.srtt(),
             ece,
             duplicate: acked_bytes == 0,
-            // Whether the window was used does not matter to FreeBSD, only whether the peer's is smaller (CCF_CWND_LIMITED).
+            // Whether the window was used does not matter to FreeBSD, only whether the peer's is smaller
+            // (CCF_CWND_LIMITED).
             app_limited: self.window.cwnd > self.connection.peer_window,
             in_cwr: self.cong_recovery && !self.fast_recovery,
         }

@@ -228,8 +228,8 @@ impl LinuxSender {
         self.usage.stamp = sample.now;
     }
 
-    /// Whether the state allows growth (Linux `tcp_may_raise_cwnd`), with the relaxation of controllers that grow in CWR
-    /// (Kuehlewind et al. 2014, section III-A b).
+    /// Whether the state allows growth (Linux `tcp_may_raise_cwnd`), with the relaxation of controllers that grow in
+    /// CWR (Kuehlewind et al. 2014, section III-A b).
     fn may_grow(&self) -> bool {
         match self.state {
             CaState::Recovery => false,

@@ -95,9 +95,9 @@ mod tests {
 
     #[test]
     fn proportional_reduction_arrives_at_the_threshold_with_the_round_trip() {
-        // From 10 to 5: each ACK delivers one packet, and the sender fills the window again. Every second ACK lets one out,
-        // until the ninth finds a flight of 10 - 9 + 4 = 5, no more than the threshold: there is no room; with the tenth
-        // there is room for one.
+        // From 10 to 5: each ACK delivers one packet, and the sender fills the window again. Every second ACK lets one
+        // out, until the ninth finds a flight of 10 - 9 + 4 = 5, no more than the threshold: there is no room; with the
+        // tenth there is room for one.
         let mut reduction = RateReduction::NONE;
         let mut w = window(10, 5);
         reduction.begin(10);
@@ -129,7 +129,8 @@ mod tests {
 
     #[test]
     fn the_first_retransmission_leaves_whatever_the_flight() {
-        // 1 of 20 is delivered, 10 of which may be sent: 1 x 10 / 20 rounds up to 1, of which 1 was sent: 0, but forced.
+        // 1 of 20 is delivered, 10 of which may be sent: 1 x 10 / 20 rounds up to 1, of which 1 was sent: 0, but
+        // forced.
         for (always, first, sent_before, cwnd) in
             [(false, false, 0, 16), (true, false, 1, 15), (true, true, 1, 16), (false, true, 1, 15)]
         {

@@ -58,8 +58,8 @@ impl RttEstimator {
         }
         let error = sample.cast_signed() - self.srtt_ps.cast_signed();
         self.srtt_ps = (self.srtt_ps.cast_signed() + error / 8).max(1).cast_unsigned();
-        // Linux: a falling RTT raises the deviation with an eighth of the usual gain, or the timeout would grow when the
-        // RTT shrinks.
+        // Linux: a falling RTT raises the deviation with an eighth of the usual gain, or the timeout would grow when
+        // the RTT shrinks.
         let mut change = error.abs() - (self.mdev_ps / 4).cast_signed();
         if error < 0 && change > 0 {
             change /= 8;

@@ -30,7 +30,8 @@ pub(super) struct Scoreboard {
     pub(super) rack: Rack,
     /// Duplicate ACKs counted as SACKs on connections without SACK (Linux emulates `sacked_out`).
     pub(super) duplicates: u32,
-    /// SACK blocks of the last ACK that had some: repeated ones are skipped. Most flows have none for most of their lives.
+    /// SACK blocks of the last ACK that had some: repeated ones are skipped. Most flows have none for most of their
+    /// lives.
     pub(super) last_sacks: Option<Box<[(u64, u64); SACK_BLOCKS]>>,
 }
 
@@ -240,7 +241,8 @@ impl Scoreboard {
         }
     }
 
-    /// RACK: marks segments that are due (Linux `tcp_rack_detect_loss`). Returns when the last of those that are not yet due will be, if there are some.
+    /// RACK: marks segments that are due (Linux `tcp_rack_detect_loss`). Returns when the last of those that are not
+    /// yet due will be, if there are some.
     pub(super) fn mark_rack_lost(&mut self, now: Time, window: Span) -> Option<Time> {
         let mut wake = None;
         for index in 0..self.segments.len() {
@@ -290,8 +292,8 @@ impl Scoreboard {
         self.duplicates = self.duplicates.min(self.packets_out().saturating_sub(1));
     }
 
-    /// A timeout: everything not SACKed is lost, and so are all retransmissions (Linux `tcp_enter_loss`). `spares_recent`:
-    /// except what was sent less than an RTT ago, the head aside (Linux since 4.18).
+    /// A timeout: everything not SACKed is lost, and so are all retransmissions (Linux `tcp_enter_loss`).
+    /// `spares_recent`: except what was sent less than an RTT ago, the head aside (Linux since 4.18).
     #[cold]
     pub(super) fn on_timeout(&mut self, una: u64, now: Time, spares_recent: bool) {
         self.duplicates = 0;

@@ -1,9 +1,9 @@
 //! Sending in segments of several packets, as a host with segmentation offload does (Linux `tcp_write_xmit`).
 //!
-//! A segment here is what TCP hands to the card as one (`struct sk_buff`); the card splits it into packets that follow each
-//! other back to back. `size.rs` says how large it may be, `defer.rs` whether it waits for more, `small_queue.rs` whether
-//! the host holds too much of the connection already. The retransmission queue stays one entry a packet: the entries of a
-//! segment share their transmission time, as parts of a split segment do in the kernel.
+//! A segment here is what TCP hands to the card as one (`struct sk_buff`); the card splits it into packets that follow
+//! each other back to back. `size.rs` says how large it may be, `defer.rs` whether it waits for more, `small_queue.rs`
+//! whether the host holds too much of the connection already. The retransmission queue stays one entry a packet: the
+//! entries of a segment share their transmission time, as parts of a split segment do in the kernel.
 
 mod defer;
 mod departure;
@@ -33,7 +33,8 @@ pub(super) struct Segmentation {
     rate: PacingRate,
     /// Largest window that the peer has offered in bytes (Linux `max_window`).
     max_window: u32,
-    /// When the next segment may leave, if the connection is paced; else when the last one left (Linux `tcp_wstamp_ns`).
+    /// When the next segment may leave, if the connection is paced; else when the last one left (Linux
+    /// `tcp_wstamp_ns`).
     departure: Time,
     deferral: Deferral,
     small_queue: SmallQueue,

@@ -1,5 +1,5 @@
-//! Undoing reductions that turn out spurious (Linux `tcp_try_undo_recovery`, `_partial`, `_dsack`, `_loss`). The evidence is
-//! in `undo.rs`.
+//! Undoing reductions that turn out spurious (Linux `tcp_try_undo_recovery`, `_partial`, `_dsack`, `_loss`). The
+//! evidence is in `undo.rs`.
 
 use super::acked::Acked;
 use super::{CaState, LinuxSender, Moment};

@@ -14,8 +14,8 @@ const PROBE_MIN_3_18: Span = Span::from_millis(10);
 /// A probe whose acknowledgement has not arrived.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ProbeEpisode {
-    /// `snd_nxt` at the probe; its acknowledgement ends the episode (Linux `tlp_high_seq`). Zero if there is none, as there: data
-    /// begin at 1.
+    /// `snd_nxt` at the probe; its acknowledgement ends the episode (Linux `tlp_high_seq`). Zero if there is none, as
+    /// there: data begin at 1.
     end: u64,
     /// Whether the probe retransmitted old data (Linux `tlp_retrans`).
     repeats: bool,

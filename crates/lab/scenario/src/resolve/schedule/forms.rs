@@ -75,11 +75,11 @@ fn mixed(plan: &LinkSchedule, keys: &Table<'_>) -> bool {
 }
 
 fn not_read(plan: &LinkSchedule, keys: &Table<'_>) -> bool {
-    let hint = "files are read with scenario files: let `shoal`, or Scenario.from_file in Python, read the file in which the key is, \
-                or write rates and delays instead";
+    let hint = "files are read with scenario files: let `shoal`, or Scenario.from_file in Python, read the file in \
+                which the key is, or write rates and delays instead";
     let unread = plan.trace.is_some() && plan.rates.is_none() && plan.delays.is_none();
-    let gaps_hint = "files are read with scenario files: let `shoal`, or Scenario.from_file in Python, read the file in which the key is, \
-                     or write opportunity_gaps instead";
+    let gaps_hint = "files are read with scenario files: let `shoal`, or Scenario.from_file in Python, read the file \
+                     in which the key is, or write opportunity_gaps instead";
     let unread_opportunities = plan.opportunities.is_some() && plan.opportunity_gaps.is_none();
     refuse(unread, keys, "trace", "the file of the trace has not been read", hint)
         | refuse(
@@ -178,7 +178,8 @@ fn bad_sines(plan: &LinkSchedule, keys: &Table<'_>) -> bool {
 }
 
 fn bad_steps(key: &str, period: Span, step: Span, keys: &Table<'_>) -> bool {
-    // With fewer than eight steps a period is hardly a sine, and its extremes are missed by a thirteenth of the amplitude.
+    // With fewer than eight steps a period is hardly a sine, and its extremes are missed by a thirteenth of the
+    // amplitude.
     let coarse = step.saturating_mul(8) > period;
     let hint = "write a step of at most an eighth of the period";
     refuse(step.is_zero(), keys, key, "the steps have no length", "as in \"10 ms\"")
@@ -256,7 +257,8 @@ fn laps(times: &[Span], repeat: Option<Span>, duration: Span) -> Option<Vec<(Tim
     }
 }
 
-/// Steps of a sine from the start on: when each begins, and the sine at its middle, so that the mean over a period is exact.
+/// Steps of a sine from the start on: when each begins, and the sine at its middle, so that the mean over a period is
+/// exact.
 fn waves(period: Span, step: Span, duration: Span) -> Option<Vec<(Time, f64)>> {
     if duration.as_picos() / step.as_picos() >= MAX_CHANGES {
         return None;

@@ -7,98 +7,99 @@ use shoal_cc::{
     UndoWindow,
 };
 
-use crate::field::{Field, choices, section, suggest};
+use crate::field::{Field, Section, choices, suggest};
 use crate::report::Report;
 use crate::tree::{Node, Value};
 
-section! {
-    /// Policies of DCTCP.
-    DctcpOptions {
-        /// Resolution of alpha.
-        #[source = "Stanford patch to Linux 3.2; tcp_dctcp.c; Kuehlewind et al. 2014 section III-A"]
-        alpha_resolution: Option<AlphaResolution>,
-        /// When alpha is updated.
-        #[source = "RFC 8257 section 3.3; Kuehlewind et al. 2014 section III-B"]
-        alpha_update: Option<AlphaUpdate>,
-        /// What the marked fraction counts.
-        #[source = "RFC 8257 section 3.3; Kuehlewind et al. 2014 section III-B"]
-        counting: Option<MarkCounting>,
-        /// Gain of the moving average: { shift = 4 } is 2^-4, { per_window_in_flight = 4 } divides it by the packets in flight.
-        #[source = "RFC 8257 section 4.2; Kuehlewind et al. 2014 section III-B"]
-        #[unit = "{ shift } | { per_window_in_flight }"]
-        gain: Option<Gain>,
-        /// When ECN-Echo changes, the first packet of the ACK that reports it counts with the previous state.
-        /// Only if bytes are counted.
-        #[source = "FreeBSD dctcp_ack_received"]
-        corrects_edges: Option<bool>,
-        /// Which ACK ends an observation window: the one that reaches its end, or the first one beyond.
-        #[source = "tcp_dctcp.c next_seq; FreeBSD save_sndnxt"]
-        observation_ends: Option<ObservationEnd>,
-        /// First value of alpha, in 1/1024.
-        #[source = "RFC 8257 section 4.1; Stanford patch to Linux 3.2 (zeroed memory)"]
-        #[unit = "0 to 1024"]
-        initial_alpha_q10: Option<AlphaQ10>,
-        /// Alpha when sending resumes after an idle period longer than the RTO.
-        #[source = "Kato et al. 2015 section 4.2.2"]
-        alpha_after_idle: Option<AlphaAfter>,
-        /// Alpha on a retransmission timeout.
-        #[source = "Linux 3.18 dctcp_clamp_alpha_on_loss; Kato et al. 2015 section 4.2.3"]
-        alpha_on_timeout: Option<AlphaAfter>,
-        /// Alpha when duplicate ACKs lead into fast recovery.
-        #[source = "Kato et al. 2015 section 4.2.3"]
-        alpha_on_loss: Option<AlphaAfter>,
-        /// Whether observation windows end in fast recovery; hold-then-ack: with the ACK that ends it.
-        #[source = "FreeBSD dctcp_ack_received"]
-        alpha_in_recovery: Option<AlphaInRecovery>,
-        /// Alpha when recovery ends. Only FreeBSD stacks report that to the controller.
-        #[source = "FreeBSD dctcp_post_recovery"]
-        alpha_after_recovery: Option<AlphaAfter>,
-        /// Whether a duplicate ACK counts in the marked fraction.
-        #[source = "RFC 8257 section 3.3; Stanford patch to Linux 3.2"]
-        counts_duplicates: Option<bool>,
-        /// Most bytes that a duplicate ACK counts as, if bytes are counted.
-        #[source = "Linux icsk_ack.rcv_mss without incoming data (TCP_MSS_DEFAULT)"]
-        #[unit = "bytes"]
-        duplicate_bytes_max: Option<u32>,
-        /// How a reduction is made.
-        #[source = "RFC 8257 section 3.3; Linux tcp_enter_cwr; Kuehlewind et al. 2014 section III-B; De Schepper et al. 2015"]
-        cut: Option<CutStyle>,
-        /// How the window after a cut is rounded, where windows count bytes.
-        #[source = "FreeBSD dctcp_cong_signal of 2015 and since 2019"]
-        cut_rounding: Option<CutRounding>,
-        /// Response to the first mark: as to all others, or halve the window and set alpha to one.
-        #[source = "FreeBSD net.inet.tcp.cc.dctcp.slowstart"]
-        first_mark: Option<FirstMark>,
-        /// Value of ssthresh after a cut.
-        #[source = "Kuehlewind et al. 2014 section III-A"]
-        ssthresh_after_cut: Option<SsthreshAfterCut>,
-        /// Whether the window grows in CWR.
-        #[source = "Kuehlewind et al. 2014 section III-A; Kato et al. 2015 section 4.1"]
-        grows_in_cwr: Option<bool>,
-        /// What happens to the linear-increase counter at an ECN episode.
-        #[source = "Kuehlewind et al. 2014 section III-A"]
-        counter_on_cut: Option<CounterOnCut>,
-        /// Response to packet loss.
-        #[source = "RFC 8257 section 3.4; tcp_dctcp.c before 5.1"]
-        loss: Option<LossResponse>,
-        /// Whether loss detected in CWR cuts ssthresh once more.
-        #[source = "tcp_dctcp.c dctcp_state, since 5.1; FreeBSD CC_NDUPACK"]
-        cuts_again_on_loss_in_cwr: Option<bool>,
-        /// Window from which that cut is computed: the present one, or the one before the cut of the last
-        /// mark.
-        #[source = "FreeBSD snd_cwnd_prev"]
-        loss_base: Option<LossBase>,
-        /// Window restored when a reduction turns out spurious.
-        #[source = "tcp_cong.c; tcp_dctcp.c since 4.9"]
-        undo: Option<UndoWindow>,
-        /// Whether CWR is sent.
-        #[source = "RFC 3168 section 6.1.2; Kato et al. 2015 section 3.1"]
-        sends_cwr: Option<bool>,
-        /// Lowest window after a cut, in packets.
-        #[source = "tcp_dctcp.c dctcp_ssthresh"]
-        #[unit = "packets"]
-        floor_packets: Option<FloorPackets>,
-    }
+/// Policies of DCTCP.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub(super) struct DctcpOptions {
+    /// Resolution of alpha.
+    #[key(source = "Stanford patch to Linux 3.2; tcp_dctcp.c; Kuehlewind et al. 2014 section III-A")]
+    pub alpha_resolution: Option<AlphaResolution>,
+    /// When alpha is updated.
+    #[key(source = "RFC 8257 section 3.3; Kuehlewind et al. 2014 section III-B")]
+    pub alpha_update: Option<AlphaUpdate>,
+    /// What the marked fraction counts.
+    #[key(source = "RFC 8257 section 3.3; Kuehlewind et al. 2014 section III-B")]
+    pub counting: Option<MarkCounting>,
+    /// Gain of the moving average: { shift = 4 } is 2^-4, { per_window_in_flight = 4 } divides it by the packets in
+    /// flight.
+    #[key(
+        unit = "{ shift } | { per_window_in_flight }",
+        source = "RFC 8257 section 4.2; Kuehlewind et al. 2014 section III-B"
+    )]
+    pub gain: Option<Gain>,
+    /// When ECN-Echo changes, the first packet of the ACK that reports it counts with the previous state. Only if bytes
+    /// are counted.
+    #[key(source = "FreeBSD dctcp_ack_received")]
+    pub corrects_edges: Option<bool>,
+    /// Which ACK ends an observation window: the one that reaches its end, or the first one beyond.
+    #[key(source = "tcp_dctcp.c next_seq; FreeBSD save_sndnxt")]
+    pub observation_ends: Option<ObservationEnd>,
+    /// First value of alpha, in 1/1024.
+    #[key(unit = "0 to 1024", source = "RFC 8257 section 4.1; Stanford patch to Linux 3.2 (zeroed memory)")]
+    pub initial_alpha_q10: Option<AlphaQ10>,
+    /// Alpha when sending resumes after an idle period longer than the RTO.
+    #[key(source = "Kato et al. 2015 section 4.2.2")]
+    pub alpha_after_idle: Option<AlphaAfter>,
+    /// Alpha on a retransmission timeout.
+    #[key(source = "Linux 3.18 dctcp_clamp_alpha_on_loss; Kato et al. 2015 section 4.2.3")]
+    pub alpha_on_timeout: Option<AlphaAfter>,
+    /// Alpha when duplicate ACKs lead into fast recovery.
+    #[key(source = "Kato et al. 2015 section 4.2.3")]
+    pub alpha_on_loss: Option<AlphaAfter>,
+    /// Whether observation windows end in fast recovery; hold-then-ack: with the ACK that ends it.
+    #[key(source = "FreeBSD dctcp_ack_received")]
+    pub alpha_in_recovery: Option<AlphaInRecovery>,
+    /// Alpha when recovery ends. Only FreeBSD stacks report that to the controller.
+    #[key(source = "FreeBSD dctcp_post_recovery")]
+    pub alpha_after_recovery: Option<AlphaAfter>,
+    /// Whether a duplicate ACK counts in the marked fraction.
+    #[key(source = "RFC 8257 section 3.3; Stanford patch to Linux 3.2")]
+    pub counts_duplicates: Option<bool>,
+    /// Most bytes that a duplicate ACK counts as, if bytes are counted.
+    #[key(unit = "bytes", source = "Linux icsk_ack.rcv_mss without incoming data (TCP_MSS_DEFAULT)")]
+    pub duplicate_bytes_max: Option<u32>,
+    /// How a reduction is made.
+    #[key(
+        source = "RFC 8257 section 3.3; Linux tcp_enter_cwr; Kuehlewind et al. 2014 section III-B; De Schepper et al. \
+                  2015"
+    )]
+    pub cut: Option<CutStyle>,
+    /// How the window after a cut is rounded, where windows count bytes.
+    #[key(source = "FreeBSD dctcp_cong_signal of 2015 and since 2019")]
+    pub cut_rounding: Option<CutRounding>,
+    /// Response to the first mark: as to all others, or halve the window and set alpha to one.
+    #[key(source = "FreeBSD net.inet.tcp.cc.dctcp.slowstart")]
+    pub first_mark: Option<FirstMark>,
+    /// Value of ssthresh after a cut.
+    #[key(source = "Kuehlewind et al. 2014 section III-A")]
+    pub ssthresh_after_cut: Option<SsthreshAfterCut>,
+    /// Whether the window grows in CWR.
+    #[key(source = "Kuehlewind et al. 2014 section III-A; Kato et al. 2015 section 4.1")]
+    pub grows_in_cwr: Option<bool>,
+    /// What happens to the linear-increase counter at an ECN episode.
+    #[key(source = "Kuehlewind et al. 2014 section III-A")]
+    pub counter_on_cut: Option<CounterOnCut>,
+    /// Response to packet loss.
+    #[key(source = "RFC 8257 section 3.4; tcp_dctcp.c before 5.1")]
+    pub loss: Option<LossResponse>,
+    /// Whether loss detected in CWR cuts ssthresh once more.
+    #[key(source = "tcp_dctcp.c dctcp_state, since 5.1; FreeBSD CC_NDUPACK")]
+    pub cuts_again_on_loss_in_cwr: Option<bool>,
+    /// Window from which that cut is computed: the present one, or the one before the cut of the last mark.
+    #[key(source = "FreeBSD snd_cwnd_prev")]
+    pub loss_base: Option<LossBase>,
+    /// Window restored when a reduction turns out spurious.
+    #[key(source = "tcp_cong.c; tcp_dctcp.c since 4.9")]
+    pub undo: Option<UndoWindow>,
+    /// Whether CWR is sent.
+    #[key(source = "RFC 3168 section 6.1.2; Kato et al. 2015 section 3.1")]
+    pub sends_cwr: Option<bool>,
+    /// Lowest window after a cut, in packets.
+    #[key(unit = "packets", source = "tcp_dctcp.c dctcp_ssthresh")]
+    pub floor_packets: Option<FloorPackets>,
 }
 overrides!(DctcpOptions of DctcpConfig {
     alpha_resolution, alpha_update, counting, gain, corrects_edges, observation_ends, initial_alpha_q10,

@@ -1,8 +1,8 @@
 //! When segments leave: at once, or spread over the round trip (Linux `tcp_update_skb_after_send`).
 //!
-//! Every segment has a time of departure, which is never before that of the one ahead of it. With TCP's own timer a segment
-//! is kept in the write queue until then; with the queue discipline `fq` it is handed over at once with that time, and the
-//! discipline keeps it.
+//! Every segment has a time of departure, which is never before that of the one ahead of it. With TCP's own timer a
+//! segment is kept in the write queue until then; with the queue discipline `fq` it is handed over at once with that
+//! time, and the discipline keeps it.
 
 use super::{Segmentation, small_queue};
 use crate::sender::linux::{Call, LinuxSender};

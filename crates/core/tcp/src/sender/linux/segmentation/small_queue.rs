@@ -45,8 +45,8 @@ impl SmallQueue {
         self.waiting.iter().map(|(done, _)| *done).find(|done| *done > now)
     }
 
-    /// Whether another segment of `bytes` has to wait: returns when the card has sent enough. It does not if `is_alone`: at most
-    /// one segment is unacknowledged.
+    /// Whether another segment of `bytes` has to wait: returns when the card has sent enough. It does not if
+    /// `is_alone`: at most one segment is unacknowledged.
     pub(super) fn stops(
         &mut self,
         offload: &Offload,
@@ -113,8 +113,8 @@ mod tests {
 
     #[test]
     fn whoever_is_paced_has_the_same_limit() {
-        // 1/1024 s of 49 MB/s is 47,851 B, of which three segments of 15,760 B leave room for a fourth; 40,000 B are full with
-        // them, and not when one has left.
+        // 1/1024 s of 49 MB/s is 47,851 B, of which three segments of 15,760 B leave room for a fourth; 40,000 B are
+        // full with them, and not when one has left.
         let bytes = 10 * 1448;
         for pacing in [Pacing::Off, Pacing::Internal, Pacing::Fq] {
             let rate = PacingRate::for_test(49_000_000);

@@ -3,7 +3,8 @@
 
 use alloc::collections::VecDeque;
 
-/// A segment that was not sent yet. It begins where the one before it ends; the first begins with the next byte to send.
+/// A segment that was not sent yet. It begins where the one before it ends; the first begins with the next byte to
+/// send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Unsent {
     /// Stream position behind its last byte.
@@ -66,8 +67,8 @@ impl WriteQueue {
         }
     }
 
-    /// The segment at the head, once it has taken from the one behind it what it lacks of `wanted` bytes, if that is asked
-    /// for (Linux `tcp_grow_skb`). Without data in the queue, that is a segment without payload.
+    /// The segment at the head, once it has taken from the one behind it what it lacks of `wanted` bytes, if that is
+    /// asked for (Linux `tcp_grow_skb`). Without data in the queue, that is a segment without payload.
     pub(super) fn head(&mut self, next: u64, wanted: Option<u64>) -> Head {
         let Some(&head) = self.unsent.front() else {
             return Head { is_tail: true, ..Head::default() };

@@ -1,7 +1,7 @@
 //! What the application writes into the socket, and what that sends (Linux `tcp_sendmsg_locked`, `tcp_push`).
 //!
-//! The application writes whenever there is room, which is at once in this model. An endless stream keeps the socket filled
-//! up to a limit, in whole packets, and goes on when less than half of it waits (`__tcp_stream_memory_free`).
+//! The application writes whenever there is room, which is at once in this model. An endless stream keeps the socket
+//! filled up to a limit, in whole packets, and goes on when less than half of it waits (`__tcp_stream_memory_free`).
 
 use super::{Burst, Segmentation, size};
 use crate::sender::linux::{Call, LinuxSender};
