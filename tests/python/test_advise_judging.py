@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import shoal
-from shoal.advise import Advice, Device, Goal, Question, Verdict, advise, traffic
+from shoal.advise import Advice, Device, Goal, Question, Verdict, advise, traffic, wording
 from shoal.advise import candidates as laws
 from shoal.advise.advising import _variations
 from shoal.advise.candidates import Candidate, candidates
@@ -124,6 +124,14 @@ def test_two_queues_have_the_weights_of_their_flows() -> None:
         assert one.parameters["weights"] == "3:1"
 
 
+@pytest.mark.parametrize(("share", "may_separate"), [(0.5, False), (1.0, True), (0.0, True)])
+def test_queues_are_separated_only_where_both_kinds_are_there_and_hosts_can_set_a_code_point(
+    share: float, may_separate: bool
+) -> None:
+    question = Question(rate="10 Gbit/s", rtt="100 us", scalable_share=share, may_separate=may_separate)
+    assert "two queues" not in {one.family for one in candidates(question)}
+
+
 def test_thresholds_in_time_are_those_in_bytes_at_the_rate_of_the_port() -> None:
     question = Question(rate="100 Mbit/s", rtt="20 ms", device=Device.LINUX)
     # Rate times round trip is 250,000 B; a fourteenth of it, 17,857 B, in cells of 256 B is 17,920 B: 1,434 us.
@@ -230,6 +238,11 @@ def test_where_sharing_starves_the_queues_are_separated(monkeypatch: pytest.Monk
     assert advice.recommended.judged.missed == ()
     knee = next(one for one in advice.ranking if one.candidate.family == "one knee")
     assert any(text.startswith("scalable flows get") for text in knee.judged.missed)
+    sentence = next(line for line in wording.verdict(advice) if line.startswith("The best shared queue with marks is"))
+    assert sentence.startswith(f"The best shared queue with marks is {knee.candidate.name}; it misses: scalable flows")
+    # The law, its parameters and what it misses are words; all else are numbers.
+    table = wording.ranking_table(advice)
+    assert (len(table.rows), table.words, table.columns[-1]) == (2, 3, "Incast P99")
     # Each situation was run: an incast has completion times, a flood leaves less than half of the port to others.
     by_name = {situation.name: own for situation, own in advice.recommended.found.items()}
     assert {"as asked", "incast", "flood of ECT", "four times the flows"} <= set(by_name)

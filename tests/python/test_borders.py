@@ -33,6 +33,7 @@ from shoal.runs.until import Until
 from shoal.search import Condition, FreeParameter, Measurement, Neighbour, Optimised, Schedule, read_goals
 from shoal.search.candidates import Candidate
 from shoal.search.domination import Order, compared
+from shoal.stats import estimate, normal_tail
 from shoal.template import Template
 
 K = "bottleneck.aqm.threshold"
@@ -122,6 +123,32 @@ def test_plausible_is_what_is_not_clearly_worse() -> None:
     # The same noise in every seed: a difference is clear however small it is, and equal ones are not worse.
     found = optimised([(50, 10.0), (20, 10.0), (30, 9.5), (70, 10.5), (90, 12.0)], [])
     assert found.plausible == {"k": (20.0, 50.0)}
+
+
+# Numbers.
+
+
+def test_tails_of_the_normal_distribution() -> None:
+    # From a table: 2.5 % lie above 1.959964, 15.8655 % above 1, half above 0.
+    assert normal_tail(1.959963985) == pytest.approx(0.025)
+    assert normal_tail(1.0) == pytest.approx(0.1586552539)
+    assert (normal_tail(0.0), normal_tail(-1.0)) == (0.5, pytest.approx(1 - 0.1586552539))
+
+
+def test_an_interval_that_is_as_wide_as_allowed_is_not_narrow_enough() -> None:
+    values = {"jain()": [1.0, 2.0, 3.0]}
+    width = estimate(values["jain()"])
+    assert width is not None
+    assert width.half_width is not None
+    for bound, is_met in ((width.half_width, False), (width.half_width * 1.000001, True)):
+        assert Until.parse(f"ci(jain()) < {bound!r}", {}).is_met(values) is is_met
+
+
+def test_why_a_text_cannot_be_filled() -> None:
+    with pytest.raises(expression.UndefinedError, match="a number is missing"):
+        expression.fill("{x}", {"x": None})
+    with pytest.raises(expression.UndefinedError, match="the number is too large"):
+        expression.fill("{x}", {"x": math.inf})
 
 
 # Sweeps.

@@ -273,8 +273,7 @@ def tune(
         keys = recording(point, condition.expressions, lean=lean)
         return point.override(keys) if keys else point
 
-    for end in (values[0], values[-1]):
-        at(end)  # a wrong key or unit shows before anything runs
+    ends = [at(values[0]), at(values[-1])]  # a wrong key or unit shows before anything runs
     problem = Problem(f"{key.rpartition('.')[2]} = ", values, at, key, unit)
     found = solve(
         [problem],
@@ -284,7 +283,6 @@ def tune(
         confirm=confirm,
         run=lambda jobs, label: run_jobs(jobs, workers=workers, cache=cache, progress=progress, label=label),
     )[0]
-    ends = [at(values[0]), at(values[-1])]
     bursts = host_bursts.warning(ends) if host_bursts.sets_a_threshold(template.varied) else None
     return replace(found, warnings=(bursts,)) if bursts else found
 
