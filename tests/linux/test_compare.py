@@ -11,6 +11,7 @@ import sys
 import time
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from conftest import RANDOM, SINGLE
@@ -19,6 +20,7 @@ import shoal
 from shoal.compare import Verdict, compare
 from shoal.linux import Image
 from shoal.runs.plane import Kernel, simulator
+from shoal.scenario_keys import BottleneckAqm
 from shoal.shipped import comparison_suite
 
 
@@ -59,19 +61,23 @@ def test_both_planes_agree_and_what_differs_is_named(image: Image, tmp_path: Pat
 @pytest.mark.parametrize(
     ("cc", "ecn", "aqm", "unit"),
     [
-        ("reno", "off", "{ kind = 'fifo' }", "10 Mbit/s"),
-        ("dctcp", "on", "{ kind = 'step', threshold = '10 packets' }", "40 Mbit/s"),
+        ("reno", "off", {"kind": "fifo"}, "10 Mbit/s"),
+        ("dctcp", "on", {"kind": "step", "threshold": "10 packets"}, "40 Mbit/s"),
     ],
 )
-def test_a_flow_is_the_same_packet_for_packet(image: Image, cc: str, ecn: str, aqm: str, unit: str) -> None:
+def test_a_flow_is_the_same_packet_for_packet(
+    image: Image, cc: str, ecn: Literal["on", "off"], aqm: BottleneckAqm, unit: str
+) -> None:
     """Without delayed ACKs the growth of the receive window does not matter: no mark, drop or arrival is different."""
-    scenario = shoal.Scenario.from_toml(f"""
-        title = "One flow"
-        duration = "20 s"
-        warmup = "2 s"
-        bottleneck = {{ rate = "{unit}", buffer = "30 packets", aqm = {aqm} }}
-        flows = [{{ cc = "{cc}", ecn = "{ecn}", rtt = "25 ms", delayed_ack = false }}]
-    """)
+    scenario = shoal.Scenario.from_keys(
+        {
+            "title": "One flow",
+            "duration": "20 s",
+            "warmup": "2 s",
+            "bottleneck": {"rate": unit, "buffer": "30 packets", "aqm": aqm},
+            "flows": [{"cc": cc, "ecn": ecn, "rtt": "25 ms", "delayed_ack": False}],
+        }
+    )
     (one,) = compare([("one", scenario)], seeds=2)
     for sim, linux in zip(one.sim, one.linux, strict=True):
         links = [run.bottlenecks[0] for run in (sim, linux)]

@@ -20,6 +20,7 @@ from shoal.errors import ScenarioError
 from shoal.linux import Image, run_on_linux
 from shoal.linux.guest import guest_folder, run_guest
 from shoal.linux.running import plan
+from shoal.scenario_keys import FlowHost, Step
 
 MTU = 1500
 PSH = 8
@@ -160,14 +161,16 @@ def test_the_simulator_sends_the_same_packets(
 
     With cards that wait for interrupts and merge packets, too.
     """
-    scenario = shoal.Scenario.from_toml(f"""
-duration = "{duration}"
-warmup = "0 s"
-bottleneck.rate = "{rate}"
-bottleneck.buffer = "1000 packets"
-bottleneck.aqm = {{ kind = "step", threshold = "{threshold} packets" }}
-flows = [{{ cc = "dctcp", rtt = "{rtt}", host = {{ preset = "{host}", pacing = "{pacing}" }}, start = "0 s" }}]
-""")
+    aqm: Step = {"kind": "step", "threshold": f"{threshold} packets"}
+    own: FlowHost = {"preset": host, "pacing": pacing}
+    scenario = shoal.Scenario.from_keys(
+        {
+            "duration": duration,
+            "warmup": "0 s",
+            "bottleneck": {"rate": rate, "buffer": "1000 packets", "aqm": aqm},
+            "flows": [{"cc": "dctcp", "rtt": rtt, "host": own, "start": "0 s"}],
+        }
+    )
     sent, heard, cards = [], [], []
     for name, run in (("simulator", shoal.run), ("linux", functools.partial(run_on_linux, image=image))):
         result = run(scenario, pcap=tmp_path / name, pcap_payload=True)

@@ -66,20 +66,23 @@ def test_two_flows_share_the_link_and_repeat(image: Image, iperf3: Program) -> N
 @pytest.mark.parametrize(
     ("flow", "place", "words"),
     [
-        ('app = { transfer = "1 MB" }', "flow group `dctcp`: app", "no sizes"),
-        ('app = { on = "1 s", off = "1 s" }', "flow group `dctcp`: app", "no pauses"),
-        ('stop = "3 s"', "flow group `dctcp`: stop", "handshakes of its own"),
-        ('receiver = { feedback = "classic" }', "flow group `dctcp`: receiver", "before it connects"),
+        ({"app": {"transfer": "1 MB"}}, "flow group `dctcp`: app", "no sizes"),
+        ({"app": {"on": "1 s", "off": "1 s"}}, "flow group `dctcp`: app", "no pauses"),
+        ({"stop": "3 s"}, "flow group `dctcp`: stop", "handshakes of its own"),
+        ({"receiver": {"feedback": "classic"}}, "flow group `dctcp`: receiver", "before it connects"),
     ],
 )
-def test_what_it_cannot_do_is_refused(flow: str, place: str, words: str, image: Image, iperf3: Program) -> None:
-    scenario = shoal.Scenario.from_toml(
-        f"""
-duration = "5 s"
-bottleneck = {{ rate = "10 Mbit/s", buffer = "100 packets" }}
-flows = [{{ cc = "dctcp", rtt = "20 ms", {flow} }}]
-"""
+def test_what_it_cannot_do_is_refused(
+    flow: dict[str, object], place: str, words: str, image: Image, iperf3: Program
+) -> None:
+    base = shoal.Scenario.from_keys(
+        {
+            "duration": "5 s",
+            "bottleneck": {"rate": "10 Mbit/s", "buffer": "100 packets"},
+            "flows": [{"cc": "dctcp", "rtt": "20 ms"}],
+        }
     )
+    scenario = base.override({f"flows[0].{key}": value for key, value in flow.items()})
     with pytest.raises(shoal.ScenarioError, match=words) as caught:
         plan(scenario, replace(image, iperf3=iperf3))
     assert f"error: {place}" in str(caught.value)

@@ -9,6 +9,7 @@ import pytest
 
 import shoal
 from shoal.linux import Image, run_on_linux
+from shoal.scenario_keys import Step
 
 
 @pytest.mark.parametrize(
@@ -19,15 +20,15 @@ def test_fast_line_is_busy_and_marks_what_the_simulator_marks(
     rate: str, rtt: str, threshold: int, duration: str, image: Image
 ) -> None:
     # With every packet acknowledged both planes send the same packets at the same times.
-    aqm = f'kind = "step", threshold = "{threshold} packets"'
-    scenario = shoal.Scenario.from_toml(
-        f"""
-duration = "{duration}"
-warmup = "1 ms"
-bottleneck = {{ rate = "{rate}", buffer = "4000 packets", aqm = {{ {aqm} }} }}
-flows = [{{ cc = "dctcp", rtt = "{rtt}", delayed_ack = false }}]
-trace = {{ series = "off" }}
-"""
+    aqm: Step = {"kind": "step", "threshold": f"{threshold} packets"}
+    scenario = shoal.Scenario.from_keys(
+        {
+            "duration": duration,
+            "warmup": "1 ms",
+            "bottleneck": {"rate": rate, "buffer": "4000 packets", "aqm": aqm},
+            "flows": [{"cc": "dctcp", "rtt": rtt, "delayed_ack": False}],
+            "trace": {"series": "off"},
+        }
     )
     sim, linux = shoal.run(scenario), run_on_linux(scenario, image=image)
     expected, link = sim.bottlenecks[0], linux.bottlenecks[0]

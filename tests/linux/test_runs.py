@@ -18,6 +18,7 @@ import shoal
 from shoal.linux import GuestError, Image, Limits, run_on_linux
 from shoal.linux.guest import guest_folder, run_guest
 from shoal.linux.running import plan
+from shoal.scenario_keys import Fifo, Step
 
 
 def test_line_that_is_never_idle_gives_its_exact_rate(single: shoal.Scenario, image: Image) -> None:
@@ -152,15 +153,14 @@ def test_kill_of_the_runner_leaves_nothing(image: Image, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("aqm", ["step", "fifo"])
 def test_simulator_agrees_on_a_single_flow(aqm: str, image: Image) -> None:
-    law = 'kind = "step", threshold = "20 packets"' if aqm == "step" else 'kind = "fifo"'
-    cc = "dctcp" if aqm == "step" else "reno"
-    scenario = shoal.Scenario.from_toml(
-        f"""
-duration = "60 s"
-warmup = "20 s"
-bottleneck = {{ rate = "10 Mbit/s", buffer = "40 packets", aqm = {{ {law} }} }}
-flows = [{{ cc = "{cc}", rtt = "25 ms" }}]
-"""
+    law: Step | Fifo = {"kind": "step", "threshold": "20 packets"} if aqm == "step" else {"kind": "fifo"}
+    scenario = shoal.Scenario.from_keys(
+        {
+            "duration": "60 s",
+            "warmup": "20 s",
+            "bottleneck": {"rate": "10 Mbit/s", "buffer": "40 packets", "aqm": law},
+            "flows": [{"cc": "dctcp" if aqm == "step" else "reno", "rtt": "25 ms"}],
+        }
     )
     linux, sim = run_on_linux(scenario, image=image).bottlenecks[0], shoal.run(scenario).bottlenecks[0]
     assert linux["utilisation"] == pytest.approx(sim["utilisation"], abs=0.01)

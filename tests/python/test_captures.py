@@ -54,12 +54,14 @@ app = { request = "100 B", response = "20 kB" }
 
 
 def scenario(cc: str = "dctcp", stack: str = "linux-6", mtu: str = "1500 B") -> shoal.Scenario:
-    return shoal.Scenario.from_toml(f"""
-        duration = "1 s"
-        warmup = "0 s"
-        bottleneck = {{ rate = "10 Mbit/s", aqm = {{ kind = "step", threshold = "20 packets" }} }}
-        flows = [{{ cc = "{cc}", stack = "{stack}", rtt = "25 ms", mtu = "{mtu}" }}]
-    """)
+    return shoal.Scenario.from_keys(
+        {
+            "duration": "1 s",
+            "warmup": "0 s",
+            "bottleneck": {"rate": "10 Mbit/s", "aqm": {"kind": "step", "threshold": "20 packets"}},
+            "flows": [{"cc": cc, "stack": stack, "rtt": "25 ms", "mtu": mtu}],
+        }
+    )
 
 
 def packets(file: bytes) -> tuple[list[int], list[tuple[bytes, int]]]:
@@ -136,14 +138,16 @@ def test_packets_of_both_directions_have_the_code_point_of_their_flow(tmp_path: 
 
 def test_a_code_point_changes_its_bits_of_a_capture_alone(tmp_path: Path) -> None:
     """Where no queue looks at it, and in groups without one nothing at all."""
-    for name, key in (("plain", ""), ("best effort", 'dscp = "be", '), ("marked", 'dscp = "af11", ')):
-        text = f"""
-            duration = "200 ms"
-            warmup = "0 s"
-            bottleneck = {{ rate = "10 Mbit/s", aqm = {{ kind = "step", threshold = "5 packets" }} }}
-            flows = [{{ {key}cc = "dctcp", rtt = "5 ms" }}, {{ cc = "cubic", rtt = "5 ms" }}]
-        """
-        shoal.run(shoal.Scenario.from_toml(text), pcap=tmp_path / name)
+    base = shoal.Scenario.from_keys(
+        {
+            "duration": "200 ms",
+            "warmup": "0 s",
+            "bottleneck": {"rate": "10 Mbit/s", "aqm": {"kind": "step", "threshold": "5 packets"}},
+            "flows": [{"cc": "dctcp", "rtt": "5 ms"}, {"cc": "cubic", "rtt": "5 ms"}],
+        }
+    )
+    for name, point in (("plain", None), ("best effort", "be"), ("marked", "af11")):
+        shoal.run(base if point is None else base.override({"flows[0].dscp": point}), pcap=tmp_path / name)
     assert (tmp_path / "plain").read_bytes() == (tmp_path / "best effort").read_bytes()
     _, plain = packets((tmp_path / "plain").read_bytes())
     _, marked = packets((tmp_path / "marked").read_bytes())
