@@ -224,18 +224,18 @@ class ClassQueues(TypedDict):
 
     #: ECN-capable packets.
     ect: Distribution
-    #: The others.
+    #: Packets that are not ECN-capable.
     not_ect: Distribution
 
 
 class ClassDelays(TypedDict):
     """Queueing delay per class."""
 
-    #: Both classes.
+    #: All packets.
     all: Distribution
     #: ECN-capable packets.
     ect: Distribution
-    #: The others.
+    #: Packets that are not ECN-capable.
     not_ect: Distribution
 
 
@@ -460,7 +460,7 @@ class FlowResult(TypedDict):
     acks_per_packet: float | None
     #: Completion times of its transfers in seconds, in order.
     fct_s: list[float]
-    #: Those divided by the time each transfer would take alone; empty if that is not known.
+    #: Completion times divided by the time each transfer would take alone; empty if that is not known.
     slowdown: list[float]
     #: Payload bytes delivered in order.
     delivered_bytes: int
@@ -520,11 +520,11 @@ class DatagramSummary(TypedDict):
 
     #: Packets sent.
     sent: int
-    #: Those that arrived within the run; one that arrives twice counts once.
+    #: Packets that arrived within the run; one that arrives twice counts once.
     received: int
-    #: Those that did not arrive although a later one did.
+    #: Packets that did not arrive although a later one did.
     lost: int
-    #: Those that arrived with CE.
+    #: Packets that arrived with CE.
     marked: int
     #: One-way delay in seconds.
     delay_s: Distribution
@@ -535,7 +535,7 @@ class WaitSummary(TypedDict):
 
     #: Waits that ended.
     count: int
-    #: Those that did not end within the run; percentiles lack them.
+    #: Waits that did not end within the run; percentiles lack them.
     unfinished: int
     #: How long they took, in seconds. Quantiles are exact.
     time_s: Distribution
@@ -588,7 +588,7 @@ class SizeBin(TypedDict):
     unfinished: int
     #: Completion times in seconds.
     fct_s: Distribution
-    #: Those divided by the time each transfer would take alone.
+    #: Completion times divided by the time each transfer would take alone.
     slowdown: Distribution
 
 
