@@ -343,8 +343,9 @@ impl Receiver {
         arrival: Arrival,
         now: Time,
     ) -> Acknowledge {
+        let is_around_hole = arrival != Arrival::InOrder || self.reassembly.has_holes();
         let is_second = self.delayed.is_pending();
-        if arrival != Arrival::InOrder || is_second || packet.payload > config.mss() {
+        if is_around_hole || is_second || packet.payload > config.mss() {
             return Acknowledge::Now;
         }
         self.delayed.arm_on_freebsd(config, now);

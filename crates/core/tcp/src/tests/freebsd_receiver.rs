@@ -68,6 +68,22 @@ fn data_out_of_order_is_acknowledged_at_once() {
     receiver_with(dctcp("freebsd-14"), OPEN).run("5ms < 1 ect0\n5ms > ack 2 sack 1-2");
 }
 
+/// Segment 2 is in order and fills no hole, but 4 waits behind the one at 3: `DELAY_ACK` asks for an empty queue of
+/// segments.
+#[test]
+fn data_in_order_before_a_hole_are_acknowledged_at_once() {
+    for stack in ["freebsd-2015", "freebsd-14"] {
+        receiver_with(config("reno", stack), "0ms < syn\n0ms > synack\n1ms < 0\n2ms < 1\n2ms > ack 2").run(
+            "
+                10ms  < 4
+                10ms  > ack 2 sack 4-5
+                11ms  < 2
+                11ms  > ack 3 sack 4-5
+            ",
+        );
+    }
+}
+
 #[test]
 fn a_change_of_state_is_acknowledged_at_once_with_the_new_state() {
     // The ACK for segment 2 waits; because of the mark on 3 both are acknowledged with ECE (Linux would acknowledge 2
