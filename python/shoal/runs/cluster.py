@@ -54,6 +54,8 @@ _look_s = 1.0
 # Blocks for each thread that are handed out ahead, so that none waits for this process.
 _ahead = 2
 
+# How long there may be no worker where there was one until all jobs are given up, in s.
+_gone_s = 20.0
 # How often somebody who waits for a worker is told so, in s.
 _told_s = 60.0
 
@@ -137,7 +139,7 @@ class Cluster:
             _require_command(where, word)
             # Jobs that have ended, because their time was over, are submitted again.
             return cls(
-                where, lambda: _jobs(where, word, count), _jobs_s, max(16, count), keep=_asks_for(count), note=note
+                where, lambda: _jobs(where, word, count), _jobs_s, max(16, count), keep=_Jobs(count), note=note
             )
         known = ["local", "tcp", *_extras]
         raise UsageError(f"`--cluster {where}` is no cluster", hint=f"{nearest(word, known)} It is written {_examples}")
@@ -448,8 +450,24 @@ def _jobs(where: str, system: str, count: int) -> list[Any]:
     return _with_client(where, cluster)
 
 
-def _asks_for(count: int) -> Callable[[Any], object]:
-    return lambda cluster: cluster.scale(jobs=count)
+class _Jobs:
+    """Keeps the number of a batch system's jobs, of which some end because their time is over."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._seen_s: float | None = None
+
+    def __call__(self, cluster: Any) -> None:
+        """Ask for jobs in the place of those that have ended."""
+        now_s = time.monotonic()
+        if cluster.scheduler_info["workers"]:
+            self._seen_s = now_s
+        elif self._seen_s is not None and now_s - self._seen_s > _gone_s:
+            # Dask may not have noticed that jobs are gone: all of them are given up, and as many begun again.
+            self._seen_s = None
+            with quiet():
+                cluster.scale(0)
+        cluster.scale(jobs=self._count)
 
 
 def _require_command(where: str, system: str) -> None:

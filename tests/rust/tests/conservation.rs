@@ -70,7 +70,7 @@ fn check_segments(outcome: &Outcome) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(shoal_tests::cases(200)))]
 
     #[test]
     fn packets_are_conserved_and_windows_bounded(bytes in prop::collection::vec(any::<u8>(), 40..80)) {

@@ -166,7 +166,7 @@ fn impairments(bytes: &mut Bytes<'_>) -> Impairments {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(shoal_tests::cases(150)))]
 
     #[test]
     fn packets_are_conserved_on_impaired_links(bytes in prop::collection::vec(any::<u8>(), 60..140)) {

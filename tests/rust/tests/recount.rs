@@ -259,7 +259,7 @@ fn wire_rates_add_up_to_utilisation() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(shoal_tests::cases(150)))]
 
     #[test]
     fn results_are_those_of_the_packet_trace(bytes in prop::collection::vec(any::<u8>(), 40..80)) {

@@ -103,7 +103,7 @@ fn check(experiment: &Experiment, seen: &[Seen]) -> (u64, u64) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(shoal_tests::cases(150)))]
 
     #[test]
     fn admissions_are_those_of_an_eager_switch(bytes in prop::collection::vec(any::<u8>(), 40..80)) {

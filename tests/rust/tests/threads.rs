@@ -162,7 +162,7 @@ fn ties_between_parts_are_in_order() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(shoal_tests::cases(300)))]
 
     #[test]
     fn random_scenarios_have_the_same_bytes(bytes in prop::collection::vec(any::<u8>(), 40..80)) {
