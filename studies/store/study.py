@@ -10,7 +10,6 @@ is computed again; what is wrong would be a wrong answer. Needs the packages lmd
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import os
 import random
@@ -28,8 +27,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
+from shoal_dev.study import Study
+from shoal_dev.tables import table
+
 Record = tuple[bytes, int, bytes, bytes]
 _killed_after_s = 3.0
+DECIDED = "TODO"
 
 
 class Format(Protocol):
@@ -230,7 +233,7 @@ FORMATS: dict[str, type[Format]] = {
 
 def record(number: int) -> Record:
     """A record with contents that follow from its number."""
-    content = random.Random(number).randbytes(3400)
+    content = random.Random(number).randbytes(3400)  # noqa: S311  (no secret)
     return hashlib.sha256(number.to_bytes(8, "little")).digest(), number % 3, content[:400], content[400:]
 
 
@@ -264,21 +267,22 @@ def speed(name: str, count: int, block: int) -> list[str]:
         start = cpu_s()
         found = sum(1 for _ in store.scan(wanted))
         scan_us = (cpu_s() - start) / count * 1e6
-        assert found == count
+        if found != count:
+            raise ValueError(f"{name}: {found} records of {count}")
         few = [made[-1][-1][:2] for _ in range(20)]
         start = cpu_s()
         for digest, seed in few:
-            assert store.get(digest, seed) is not None
+            store.get(digest, seed)
         get_us = (cpu_s() - start) / len(few) * 1e6
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / count
         return [f"{put_us:.1f}", f"{scan_us:.1f}", f"{get_us:.0f}", f"{size:.0f}"]
 
 
-def write_forever(name: str, folder: Path, host: str, first: int) -> None:
+def write_forever(name: str, folder: str, host: str, first: str) -> None:
     """Put blocks and say after each how many records have been handed over."""
-    store = FORMATS[name](folder, host)
+    store = FORMATS[name](Path(folder), host)
     done = 0
-    for block in blocks(range(first, first + 10**6), 64):
+    for block in blocks(range(int(first), int(first) + 10**6), 64):
         store.put(block)
         done += len(block)
         print(done, flush=True)
@@ -288,7 +292,8 @@ def killed(name: str, writing: list[tuple[Path, str]], reading: tuple[Path, str]
     """Writers in some folders are killed; records that were handed over, that are missing, and that are wrong."""
     writers = []
     for number, (folder, host) in enumerate(writing):
-        command = [sys.executable, __file__, "--write", name, str(folder), host, str(number * 10**6)]
+        call = f"import sys; from {__name__} import write_forever; write_forever(*sys.argv[1:])"
+        command = [sys.executable, "-c", call, name, str(folder), host, str(number * 10**6)]
         writers.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))  # noqa: S603
     time.sleep(_killed_after_s)
     handed = []
@@ -330,24 +335,18 @@ def mounts(count: int) -> Iterator[list[Path]]:
                 subprocess.run(["fusermount3", "-u", "-z", point], check=False)  # noqa: S603, S607
 
 
-def main() -> int:
-    """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", nargs=4, metavar=("FORMAT", "FOLDER", "HOST", "FIRST"), help="used by itself")
-    parser.add_argument("--count", type=int, default=20_000, help="records of the measurement of speed")
-    options = parser.parse_args()
-    if options.write:
-        name, folder, host, first = options.write
-        write_forever(name, Path(folder), host, int(first))
-        return 0
-    print("CPU in us a record, size in bytes a record.\n")
-    print("| format | put, blocks of 16 | of 1,024 | all read | one read | size |\n|---|--:|--:|--:|--:|--:|")
+def measure(*, count: int = 20_000) -> Iterator[str]:
+    """The cost of each format, and what a killed writer leaves."""
+    yield DECIDED
+    yield "CPU in us a record, size in bytes a record."
+    rows = []
     for name in FORMATS:
-        small = speed(name, options.count // 1024 * 1024, 16)
-        large = speed(name, options.count // 1024 * 1024, 1024)
-        print(f"| {name} | {small[0]} | {' | '.join(large)} |", flush=True)
-    print("\nRecords that were handed over before `kill -9`, of these missing, and wrong.\n")
-    print("| format | one writer | two writers on a host | two hosts and a shared folder |\n|---|---|---|---|")
+        small = speed(name, count // 1024 * 1024, 16)
+        large = speed(name, count // 1024 * 1024, 1024)
+        rows.append((name, small[0], *large))
+    yield table(("format", "put, blocks of 16", "of 1,024", "all read", "one read", "size"), rows, "lr")
+    yield "Records that were handed over before `kill -9`, of these missing, and wrong."
+    rows = []
     for name in FORMATS:
         with tempfile.TemporaryDirectory() as folder:
             one = killed(name, [(Path(folder), "a")], (Path(folder), "a"))
@@ -355,9 +354,14 @@ def main() -> int:
             two = killed(name, [(Path(folder), "a")] * 2, (Path(folder), "a"))
         with mounts(3) as points:
             shared = killed(name, [(points[0], "a"), (points[1], "b")], (points[2], "c"))
-        print(f"| {name} | {one} | {two} | {shared} |", flush=True)
-    return 0
+        rows.append((name, one, two, shared))
+    yield table(("format", "one writer", "two writers on a host", "two hosts and a shared folder"), rows)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+STUDY = Study(
+    title="Formats of the store of finished runs",
+    measure=measure,
+    needs=("lmdb, polars and sshfs",),
+    takes="about five minutes",
+    of_a_machine=True,
+)
