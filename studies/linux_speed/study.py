@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import shoal
-from shoal.linux import Image, find_image, run_on_linux
+from shoal.linux import Image, run_on_linux
 from shoal.linux.guest import guest_folder, run_guest
 from shoal.linux.running import plan
-from shoal_dev.study import Study
+from shoal_dev.study import Study, kernel
 from shoal_dev.tables import table
 
 # CPU seconds of a guest that does nothing.
@@ -85,7 +85,7 @@ def guest_cpu_s(config: str, memory_mib: int, image: Image) -> float:
 
 def measure() -> Iterator[str]:
     """What a guest takes by itself, and the cases on both planes."""
-    image = find_image()
+    image = kernel()
     _ = image.helpers
     first = plan(CASES[0].scenario, image)
     hosts = "\n".join(line for line in first.config.splitlines() if line.split()[0] not in {"flow", "run"})

@@ -192,7 +192,7 @@ Jobs = list[tuple[shoal.Scenario, int]]
 def varied(run: Run, jobs: Jobs, _label: str) -> list[shoal.Result]:
     """Run each seed with its own round trip."""
     changed = []
-    for scenario, seed in jobs:
+    for scenario, seed, *_ in jobs:
         rtt_us = float(scenario.resolved["flows"][0]["rtt"].split()[0]) * RTT_OF_SEED[seed]
         changed.append((scenario.override({"flows[0].rtt": f"{rtt_us:g} us"}), seed))
     return run(changed)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from shoal_dev.study import Cell, Study, find, names, page_of, parts
+from shoal_dev.study import Cell, Study, find, has_kernel, names, page_of, parts
 from shoal_dev.tables import ReadTable, tables_of
 
 # About what it takes to make a page as a whole.
@@ -57,6 +57,8 @@ def recheck(name: str | None, *, count: int, seed: int | None, cpu_s: float) -> 
         Chooses the sample; that of today if not given.
     """
     seed = datetime.datetime.now(tz=datetime.UTC).toordinal() if seed is None else seed
+    if not has_kernel():
+        print("not rechecked: what runs on the kernel, which is not built here (`shoal linux build`)")
     known = list(_known(name))
     random.Random(seed).shuffle(known)  # noqa: S311  (no secret)
     sample: list[tuple[str, Study, Cell | None]] = []

@@ -14,6 +14,7 @@ from pathlib import Path
 from sphinx.cmd.build import build_main
 
 from shoal_dev import ROOT
+from shoal_dev.pages.reference import pages_of_models
 
 SITE = ROOT / "docs" / "site"
 SIMULATOR = ROOT / "python" / "shoal" / "_data" / "page" / "shoal.html"
@@ -36,6 +37,9 @@ def build(target: Path) -> int:
         for page in sorted(pages):
             place = stage / page.relative_to(ROOT)
             place.write_text(linked(page, place.read_text(encoding="utf-8"), pages, stage), encoding="utf-8")
+        for name, text in pages_of_models().items():
+            (stage / "docs" / "reference" / name).parent.mkdir(exist_ok=True)
+            (stage / "docs" / "reference" / name).write_text(text, encoding="utf-8")
         # The site's own beginning stands at the top.
         shutil.move(stage / "docs" / "site" / "index.md", stage / "index.md")
         mark_leaves(stage)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     import shoal
+    from shoal.linux import Image
 
 STUDIES = ROOT / "studies"
 IMAGES = ROOT / "docs" / "img"
@@ -247,8 +248,24 @@ def planes(*, tables: bool = False) -> dict[str, Run]:
         return both
 
 
-def kernel_release() -> str:
-    """The release of the kernel that ``shoal linux build`` made."""
+def kernel() -> Image:
+    """The kernel that ``shoal linux build`` made, looked for once.
+
+    Raises
+    ------
+    LinuxError
+        There is none.
+    """
     from shoal.runs.plane import kernel_here
 
-    return kernel_here().image.release
+    return kernel_here().image
+
+
+def kernel_release() -> str:
+    """The release of that kernel."""
+    return kernel().release
+
+
+def has_kernel() -> bool:
+    """Whether there is one."""
+    return "Linux" in planes()

@@ -62,12 +62,14 @@ def model_page(model: Model) -> str:
     return text
 
 
-def model_index() -> str:
-    """One line a model."""
-    text = "# Models\n"
+def model_index(*, linked: bool) -> str:
+    """One line a model, with links to the pages of models where these are built."""
+    text = "# Models\n\n"
+    text += "`shoal describe NAME` prints parameters and known differences of a model with the tests that pin them"
+    text += "; so do the pages below.\n" if linked else ", and the site (`make site`) has a page of it.\n"
     for kind, title in KINDS.items():
         rows = [
-            [f"[`{m.name}`](models/{m.name}.md)", m.summary, sources.linked(m.follows)]
+            [f"[`{m.name}`](models/{m.name}.md)" if linked else f"`{m.name}`", m.summary, sources.linked(m.follows)]
             for m in models()
             if m.kind == kind
         ]
@@ -257,7 +259,7 @@ def metrics_page() -> str:
 def pages() -> dict[Path, str]:
     """All generated files by their paths."""
     result = {
-        "models.md": model_index(),
+        "models.md": model_index(linked=False),
         "api.md": api.page(),
         "cli.md": command_page(),
         "metrics.md": metrics_page(),
@@ -265,7 +267,6 @@ def pages() -> dict[Path, str]:
         "scenario.md": scenario_page(),
         "sweep.md": sweep_page(),
         "tables.md": "# Recorded tables\n\n" + _native.tables_reference(),
-        **{f"models/{model.name}.md": model_page(model) for model in models()},
     }
     texts = {TARGET / name: NOTE + text.rstrip() + "\n" for name, text in result.items()}
     return texts | {SCHEMA: _native.schema(), TYPES: contract.module(), KEYS: scenario_keys.module()}
@@ -274,3 +275,9 @@ def pages() -> dict[Path, str]:
 def present() -> set[Path]:
     """The generated files that are there, stale ones included."""
     return {*TARGET.rglob("*.md"), SCHEMA, TYPES, KEYS}
+
+
+def pages_of_models() -> dict[str, str]:
+    """The pages that only the site has, by their places in docs/reference: each model's, and the list with links."""
+    pages_ = {f"models/{model.name}.md": model_page(model) for model in models()}
+    return {name: NOTE + text for name, text in ({"models.md": model_index(linked=True)} | pages_).items()}
