@@ -43,6 +43,7 @@ run: setup ## Run one Reno and one DCTCP flow through three bottlenecks: table a
 test: test-rust test-python test-modules ## Run every test that needs no kernel build
 
 test-rust: $(VENV)/.test ## Test the crates, and the examples of their documentation
+	@tar -xf fuzz/corpus.tar -C fuzz
 	PATH="$(CURDIR)/$(BIN):$$PATH" cargo nextest run --workspace --exclude shoal-native --cargo-profile ci
 	cargo test --doc --workspace --exclude shoal-native --profile ci --quiet
 
@@ -63,7 +64,7 @@ test-web: setup $(VENV)/.test ## Compare results in WebAssembly with native ones
 test-page: page ## Test the page in a browser (needs Chromium: apt-get install chromium)
 	@cd $(PAGE) && npm run --silent test
 
-test-docs: site $(VENV)/.test ## Do what the pages say: commands, blocks, the README's table, the walk-throughs in a copy
+test-docs: site $(VENV)/.test ## Do what the pages say: commands, blocks, the README's table, the walk-throughs
 	$(BIN)/python -m pytest -q tests/docs
 	@$(BIN)/shoal reproduce kuehlewind-2014/coexistence --out results/coexistence --force > target/run.txt
 	$(DEV) check readme target/run.txt
@@ -72,7 +73,7 @@ test-docs: site $(VENV)/.test ## Do what the pages say: commands, blocks, the RE
 test-wheel: wheel $(VENV)/.test ## Try the wheel in clean environments, on each supported Python that the machine has
 	$(BIN)/python -m pytest -q -s -rs tests/wheel
 
-test-all: check test test-linux test-web test-page test-docs test-wheel ## Prove everything, the modules on a stock kernel too
+test-all: check test test-linux test-web test-page test-docs test-wheel ## Prove all, modules on a stock kernel too
 	@$(BIN)/python linux/modules/tests/modules_qemu.py $(QEMU_OPTIONS)
 	$(DEV) recheck --cells 0 --cpu-s 3600
 
@@ -94,22 +95,24 @@ fmt: $(VENV)/.test ## Format everything
 	cargo fmt --all
 	$(BIN)/ruff format $(PYTHON_ROOMS)
 
-page: setup $(PAGE)/node_modules/.done ## Build the page with the simulator, which `shoal page` opens (needs node and npm)
+page: setup $(PAGE)/node_modules/.done ## Build the page with the simulator for `shoal page` (needs node and npm)
 	@$(DEV) web target/web/module
 	@cd $(PAGE) && npm run --silent check
-	@node $(PAGE)/build.mjs target/web/module scenarios papers "$$($(BIN)/python -c '$(T95)')" python/shoal/_data/page/shoal.html
+	@node $(PAGE)/build.mjs target/web/module scenarios papers "$$($(BIN)/python -c '$(T95)')" \
+		python/shoal/_data/page/shoal.html
 
 site: setup $(VENV)/.docs ## Build the documentation site in target/site; with the simulator in it after `make page`
 	@$(DEV) site target/site
 
-wheel: page $(VENV)/.wheel ## Build a wheel for all Linux distributions since 2014 in target/wheels: everything but the kernel
+wheel: page $(VENV)/.wheel ## Build a wheel for all Linux distributions since 2014 in target/wheels, all but the kernel
 	@rm -rf target/wheels
-	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --zig --compatibility manylinux_2_17 --out target/wheels
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --zig --compatibility manylinux_2_17 \
+		--out target/wheels
 
-bench: ## Print the benchmark table (CPU seconds; only ratios are meaningful); BENCH='--race PROGRAM' races another one
+bench: ## Print the benchmark table; only ratios mean anything; BENCH='--race PROGRAM' races it
 	@$(DEV) bench $(BENCH)
 
-record: setup $(VENV)/.test ## Measure a study and write its page in docs/records: NAME=...; without NAME they are listed
+record: setup $(VENV)/.test ## Measure a study and write its page in docs/records: NAME=...; without it they are listed
 	@$(DEV) record $(NAME)
 
 recheck: setup $(VENV)/.test ## Make a sample of recorded rows again and compare them, another sample each day

@@ -2,7 +2,7 @@
 
 Writes both skeletons, builds and tests them, replaces the queue by the example of its page and adds the metrics of
 theirs, builds, tests and runs all. With `--no-build` only that they fit into the tree is seen, which takes seconds.
-Compiled packages are kept in target/skeletons.
+The copy is target/skeletons, where the last one can be looked at.
 """
 
 import json
@@ -19,6 +19,8 @@ from shoal_dev import ROOT
 
 PAGES = ROOT / "docs" / "internals"
 PAGE, CONTROLLER_PAGE, METRIC_PAGE = (PAGES / f"add-a-{name}.md" for name in ("queue", "controller", "metric"))
+# The profile of CI, whose libraries are built already.
+TEST = ("cargo", "test", "--quiet", "--profile", "ci")
 COMMAND = r"^shoal (new %s ([\w-]+))$"
 BLOCK = re.compile(r"^`([\w./-]+)`([^\n]*):\n\n```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -33,13 +35,12 @@ def problems(words: list[str]) -> list[str]:
     metrics, sweep = BLOCK.findall(metric_page), re.search(r"^shoal (sweep .*)$", metric_page, re.MULTILINE)
     if command is None or controller is None or sweep is None or min(len(blocks), len(metrics)) < 2:
         return [f"{PAGE}, {CONTROLLER_PAGE} or {METRIC_PAGE} has lost its command or files"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "python"), "CARGO_TARGET_DIR": str(ROOT / "target")}
     with tempfile.TemporaryDirectory(prefix="shoal-skeletons-") as folder:
-        copy = Path(folder) / "shoal"
+        # Cargo keeps what it built of the crates by their place, so the place is the same each time.
+        copy = ROOT / "target" / "skeletons" if with_tests else Path(folder)
+        shutil.rmtree(copy, ignore_errors=True)
         copy_of_tree(copy)
-        environment = os.environ | {
-            "PYTHONPATH": str(ROOT / "python"),
-            "CARGO_TARGET_DIR": str(ROOT / "target" / "skeletons"),
-        }
         for skeleton in (command[1], controller[1]):
             run([sys.executable, "-m", "shoal", *skeleton.split()], copy, environment)
         build(copy, environment, with_tests=with_tests)
@@ -102,20 +103,20 @@ def build(copy: Path, environment: dict[str, str], *, with_tests: bool) -> None:
             for name in ("shoal-aqm", "shoal-cc", "shoal-scenario", "shoal-linux", "shoal-measure")
             for word in ("-p", name)
         ]
-        run(["cargo", "test", "--quiet", "--lib", *packages], copy, environment)
-        run(["cargo", "test", "--quiet", "-p", "shoal-scenario", "--test", "keys"], copy, environment)
+        run([*TEST, "--lib", *packages], copy, environment)
+        run([*TEST, "-p", "shoal-scenario", "--test", "keys"], copy, environment)
 
 
 def build_package(copy: Path, environment: dict[str, str]) -> dict[str, str]:
     """Build the package in the copy, and renew what is generated; gives the environment in which it runs."""
-    run(["cargo", "build", "--quiet", "-p", "shoal-native"], copy, environment)
-    library = Path(environment["CARGO_TARGET_DIR"]) / "debug" / "lib_native.so"
+    run(["cargo", "build", "--quiet", "--profile", "ci", "-p", "shoal-native"], copy, environment)
+    library = Path(environment["CARGO_TARGET_DIR"]) / "ci" / "lib_native.so"
     shutil.copy2(library, copy / "python" / "shoal" / "_native.abi3.so")
     own = environment | {"PYTHONPATH": str(copy / "python")}
     dev = own | {"PYTHONPATH": os.pathsep.join((own["PYTHONPATH"], str(copy / "tools")))}
     run([sys.executable, "-m", "shoal_dev", "generate", "reference"], copy, dev)
     renewed = environment | {"INSTA_UPDATE": "always"}
-    run(["cargo", "test", "--quiet", "-p", "shoal-measure", "--test", "result_contract"], copy, renewed)
+    run([*TEST, "-p", "shoal-measure", "--test", "result_contract"], copy, renewed)
     return own
 
 
