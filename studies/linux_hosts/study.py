@@ -5,7 +5,6 @@ Ready-made scenarios with `host = "ideal"` and with `host = "linux-6-gso"`, the 
 
 import statistics
 from collections.abc import Iterator, Mapping
-from functools import partial
 
 import shoal
 from shoal_dev.study import Cell, Study, has_kernel, kernel_release, on_linux

@@ -32,7 +32,13 @@ from shoal_dev.tables import table
 
 Record = tuple[bytes, int, bytes, bytes]
 _killed_after_s = 3.0
-DECIDED = "TODO"
+DECIDED = (
+    "Runs are kept in SQLite with a rollback journal, one file a host, and what other hosts wrote is read without "
+    "locks. It is a kept format with a kept library, it finds one record without reading all of them as own frames and "
+    "Arrow have to, it loses nothing and answers nothing wrong under `kill -9`, neither with two writers on a host nor "
+    "on a shared folder, where a write-ahead log and LMDB need memory that hosts do not share, and its CPU time for a "
+    "record is a small part of a run of some milliseconds."
+)
 
 
 class Format(Protocol):
@@ -249,8 +255,7 @@ def blocks(numbers: Iterable[int], size: int) -> Iterator[list[Record]]:
 
 def cpu_s() -> float:
     """CPU seconds of this process, the operating system's part included."""
-    times = os.times()
-    return times.user + times.system
+    return time.process_time()
 
 
 def speed(name: str, count: int, block: int) -> list[str]:

@@ -15,6 +15,8 @@ from shoal_dev.tables import ReadTable, tables_of
 
 # About what it takes to make a page as a whole.
 WHOLE_CPU_S = 90
+# More cells of a row than this are counted, not named.
+MANY = 12
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,9 @@ class Compared:
         same = [head for head in self.now if head not in self.different]
         left_out = [head for head in self.recorded if head not in self.now]
         lines = [f"{self.name}"]
-        lines += [f"  same: {', '.join(same)}"] if same else []
+        lines += (
+            [f"  same: {', '.join(same) if len(same) <= MANY else f'{len(same)} of {len(self.now)}'}"] if same else []
+        )
         lines += [f"  not rechecked: {', '.join(left_out)}"] if left_out else []
         lines += [
             f"  DIFFERENT: {head}: recorded `{self.recorded.get(head, '')}`, now `{self.now[head]}`"
@@ -97,6 +101,9 @@ def _known(name: str | None) -> Iterator[tuple[str, Study, Cell | None]]:
 
 def compared(name: str, study: Study, cell: Cell | None) -> Iterator[Compared]:
     """A row, or all of a page, beside what was recorded."""
+    if cell is not None and cell.recorded is not None:
+        yield Compared(f"{name}: {cell.section}: {', '.join(cell.row)}", cell.recorded, cell.measure())
+        return
     recorded = list(tables_of(page_of(name, study).read_text(encoding="utf-8")))
     if cell is None:
         yield from _whole(name, recorded, list(tables_of("\n\n".join(parts(name, study, {}, draw=False)))))

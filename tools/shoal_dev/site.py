@@ -24,6 +24,9 @@ LEFT_OUT = {SITE / "README.md"}
 LINK = re.compile(r"\[(?P<text>[^][]*(?:\[[^]]*\][^][]*)*)\]\((?P<place>[^)#\s:]+)(?P<anchor>#[^)\s]*)?\)")
 FENCE = re.compile(r"^(```|~~~).*?^\1\s*$", re.MULTILINE | re.DOTALL)
 MARK = "<!-- simulator -->"
+TREE = "<!-- tree -->"
+# The list of all pages, which reads well on a repository host; a section becomes a part of the site's tree.
+LIST = ROOT / "docs" / "README.md"
 
 
 def build(target: Path) -> int:
@@ -41,7 +44,9 @@ def build(target: Path) -> int:
             (stage / "docs" / "reference" / name).parent.mkdir(exist_ok=True)
             (stage / "docs" / "reference" / name).write_text(text, encoding="utf-8")
         # The site's own beginning stands at the top.
-        shutil.move(stage / "docs" / "site" / "index.md", stage / "index.md")
+        begin = (stage / "docs" / "site" / "index.md").read_text(encoding="utf-8")
+        (stage / "docs" / "site" / "index.md").unlink()
+        (stage / "index.md").write_text(begin.replace(TREE, trees()), encoding="utf-8")
         mark_leaves(stage)
         with_simulator(stage)
         shutil.rmtree(target, ignore_errors=True)
@@ -58,6 +63,17 @@ def build(target: Path) -> int:
     if code == 0:
         print(f"site: {len(pages)} pages in {target}")
     return code
+
+
+def trees() -> str:
+    """The tree of the site, from the sections of the list of all pages."""
+    parts = []
+    for section in LIST.read_text(encoding="utf-8").split("\n## ")[1:]:
+        caption, _, text = section.partition("\n")
+        pages = [(LIST.parent / match["place"]).resolve().relative_to(ROOT) for match in LINK.finditer(text)]
+        names = "\n".join(str(page.with_suffix("")) for page in pages)
+        parts.append(f"```{{toctree}}\n:caption: {caption}\n:maxdepth: 1\n\n{names}\n```\n")
+    return "\n".join(parts)
 
 
 def copy(path: Path, stage: Path) -> None:

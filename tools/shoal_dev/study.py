@@ -42,12 +42,15 @@ class Cell:
         Gives cells of the row by the titles of their columns. Those of a kernel are left out where there is none.
     cpu_s
         About what it takes, in CPU seconds.
+    recorded
+        What was recorded, where that is not a row of the study's page.
     """
 
     section: str
     row: tuple[str, ...]
     measure: Callable[[], Mapping[str, str]]
     cpu_s: float
+    recorded: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,11 @@ LEFTOVERS = ("~", ".orig", ".rej", ".swp", ".tmp", ".bak", ".")
 # Rooms beside the crates.
 ROOMS = ("fuzz", "linux", "papers", "python", "scenarios", "studies", "tests", "tools")
 # Folders whose page names every file and folder in them, by this folder below the room in which they lie.
-MAPS = {"studies": "", "tools": "", "tools/shoal_dev": "tools", "python/shoal": "python", "papers": "", "fuzz": ""}
+MAPS = {
+    **dict.fromkeys(("fuzz", "linux", "papers", "studies", "tests", "tools"), ""),
+    "python/shoal": "python",
+    "tools/shoal_dev": "tools",
+}
 # What needs no line.
 PLAIN = {"README.md", "__init__.py", "__main__.py", "py.typed"}
 # What the page of a crate has to say, as its headings.
