@@ -35,7 +35,8 @@ for target in "$@"; do
     [ -f "fuzz/dictionaries/$target" ] && dictionary="-dict=fuzz/dictionaries/$target"
     # shellcheck disable=SC2086
     cargo +nightly fuzz run $flags "$target" "$scratch/$target" "fuzz/corpus/$target" -- \
-        -max_total_time="$seconds" -max_len=4096 -timeout=20 -print_final_stats=1 $dictionary || failed="$failed $target"
+        -max_total_time="$seconds" -max_len=4096 -timeout=20 -print_final_stats=1 $dictionary \
+        || failed="$failed $target"
     if [ "${FUZZ_MINIMISE:-0}" = 1 ]; then
         # shellcheck disable=SC2086
         cargo +nightly fuzz run $flags "$target" "fuzz/corpus/$target" "$scratch/$target" -- -merge=1 -max_len=1024

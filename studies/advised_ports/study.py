@@ -37,7 +37,7 @@ class Port:
 
     @property
     def arguments(self) -> list[str]:
-        """Of `shoal advise`."""
+        """What `shoal advise` is given."""
         words = ["--rate", self.rate, "--rtt", self.rtt]
         if self.incast:
             platforms = [word for name in _SWITCHES for word in ("--platform", name)]
@@ -69,7 +69,7 @@ def asked(port: Port, folder: Path) -> dict[str, Any]:
     if not took.exists():
         start_s, before = time.monotonic(), os.times()
         command = ["shoal", "advise", *port.arguments, "--fresh", "--force", "--out", str(place)]
-        done = subprocess.run(  # noqa: S603
+        done = subprocess.run(
             [str(Path(sys.executable).with_name("shoal")), *command[1:]],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

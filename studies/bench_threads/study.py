@@ -39,7 +39,7 @@ class Measured:
     cpu_s
         CPU time of all threads meanwhile.
     sha256
-        Of the result in JSON.
+        Checksum of the result in JSON.
     """
 
     clock_s: float
@@ -78,10 +78,7 @@ def processors(wanted: int) -> float:
         "while time.monotonic() < end: pass\nprint(time.process_time())"
     )
     start = time.monotonic()
-    loops = [
-        subprocess.Popen([sys.executable, "-c", loop], stdout=subprocess.PIPE, text=True)  # noqa: S603
-        for _ in range(wanted)
-    ]
+    loops = [subprocess.Popen([sys.executable, "-c", loop], stdout=subprocess.PIPE, text=True) for _ in range(wanted)]
     cpu_s = sum(float(one.communicate()[0]) for one in loops)
     return cpu_s / (time.monotonic() - start)
 

@@ -42,7 +42,7 @@ def quantities(result: shoal.Result) -> dict[str, float | None]:
 
 
 def cell(ideal: list[float | None], linux: list[float | None]) -> str:
-    """Both means, and the mean of the pairs' differences with its standard error, in per cent of the first."""
+    """The means, and the mean of the pairs' differences with its standard error, in per cent of the first."""
     pairs = [(a, b) for a, b in zip(ideal, linux, strict=True) if a is not None and b is not None]
     if not pairs:
         return ""

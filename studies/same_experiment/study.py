@@ -1,4 +1,4 @@
-"""The same experiment in ns-3 and shoal: lines, what came out, CPU seconds.
+"""One experiment in ns-3 and shoal: lines, what came out, CPU seconds.
 
 Installs ns-3 into target/ns3, which fetches 70 MB from PyPI the first time.
 """
@@ -53,7 +53,7 @@ def children_s() -> float:
 def ns3() -> tuple[list[float], str, float, float]:
     """Goodputs in Mbit/s, what the queue did, CPU seconds of the simulation and of the process."""
     begin = children_s()
-    text = subprocess.run([PYTHON, NS3], capture_output=True, text=True, check=True).stdout  # noqa: S603
+    text = subprocess.run([PYTHON, NS3], capture_output=True, text=True, check=True).stdout
     goodputs = [float(value) for value in re.findall(r"([\d.]+) Mbit/s goodput", text)]
     (marked, dropped), (inside,) = (
         re.findall(r"marked (\d+), dropped (\d+)", text)[0],
@@ -63,22 +63,22 @@ def ns3() -> tuple[list[float], str, float, float]:
 
 
 def own() -> tuple[list[float], str, float, float]:
-    """The same of shoal."""
+    """Goodputs, what the queue did, and CPU seconds of shoal."""
     begin = time.process_time()
     result = shoal.run(SHOAL)
     inside = time.process_time() - begin
     goodputs = [flow["goodput_bps"] / 1e6 for group in result.groups for flow in group["flows"]]
     queue = result.table("queue")
     before = children_s()
-    subprocess.run([Path(sys.executable).parent / "shoal", "run", SHOAL], capture_output=True, check=True)  # noqa: S603
+    subprocess.run([Path(sys.executable).parent / "shoal", "run", SHOAL], capture_output=True, check=True)
     return goodputs, f"{queue['marks'].sum():,} / {queue['drops'].sum():,}", inside, children_s() - before
 
 
 def measure() -> Iterator[str]:
     """Run both in turns."""
     if not PYTHON.exists():
-        subprocess.run([sys.executable, "-m", "venv", PYTHON.parents[1]], check=True)  # noqa: S603
-    subprocess.run([PYTHON, "-m", "pip", "install", "--quiet", "ns3==3.44.post0"], check=True)  # noqa: S603
+        subprocess.run([sys.executable, "-m", "venv", PYTHON.parents[1]], check=True)
+    subprocess.run([PYTHON, "-m", "pip", "install", "--quiet", "ns3==3.44.post0"], check=True)
     runs = [(ns3(), own()) for _ in range(ROUNDS)]
     yield ABOUT
     last = runs[-1]

@@ -153,7 +153,7 @@ class Sqlite:
 
 
 class SqliteWal(Sqlite):
-    """The same with a write-ahead log, which processes on one host alone can share."""
+    """SQLite with a write-ahead log, which processes on one host alone can share."""
 
     pragmas = ("journal_mode=WAL", "synchronous=NORMAL")
 
@@ -299,7 +299,7 @@ def killed(name: str, writing: list[tuple[Path, str]], reading: tuple[Path, str]
     for number, (folder, host) in enumerate(writing):
         call = f"import sys; from {__name__} import write_forever; write_forever(*sys.argv[1:])"
         command = [sys.executable, "-c", call, name, str(folder), host, str(number * 10**6)]
-        writers.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))  # noqa: S603
+        writers.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
     time.sleep(_killed_after_s)
     handed = []
     for writer in writers:
@@ -332,12 +332,12 @@ def mounts(count: int) -> Iterator[list[Path]]:
         points = [Path(place) / f"mount{number}" for number in range(count)]
         for point in points:
             point.mkdir()
-            subprocess.run(["sshfs", f"host:{folder}", point, "-o", f"ssh_command={server}"], check=True)  # noqa: S603, S607
+            subprocess.run(["sshfs", f"host:{folder}", point, "-o", f"ssh_command={server}"], check=True)
         try:
             yield points
         finally:
             for point in points:
-                subprocess.run(["fusermount3", "-u", "-z", point], check=False)  # noqa: S603, S607
+                subprocess.run(["fusermount3", "-u", "-z", point], check=False)
 
 
 def measure(*, count: int = 20_000) -> Iterator[str]:

@@ -125,7 +125,7 @@ def page_of(name: str, study: Study) -> Path:
 
 def measured_on(*, processor: bool) -> str:
     """Date and version, and the processor if numbers depend on it."""
-    describe = subprocess.run(["git", "describe", "--always"], cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S607
+    describe = subprocess.run(["git", "describe", "--always"], cwd=ROOT, capture_output=True, text=True, check=True)
     words = [f"{datetime.datetime.now(tz=datetime.UTC):%F}", f"shoal {describe.stdout.strip()}"]
     if processor and (model := re.search(r"^model name\s*: (.*)", Path("/proc/cpuinfo").read_text(), re.MULTILINE)):
         words.append(model[1])
@@ -208,7 +208,7 @@ def in_own_process(function: Callable[..., Any], *arguments: Any) -> Any:
         "print(json.dumps(getattr(importlib.import_module(module), name)(*arguments)))"
     )
     call = json.dumps([function.__module__, function.__name__, arguments])
-    done = subprocess.run([sys.executable, "-c", code, call], stdout=subprocess.PIPE, text=True, check=True)  # noqa: S603
+    done = subprocess.run([sys.executable, "-c", code, call], stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(done.stdout)
 
 
@@ -220,7 +220,7 @@ def simulated(*, tables: bool = False) -> Run:
 
 
 def on_linux(*, tables: bool = False) -> Run:
-    """The same on the kernel that ``shoal linux build`` made.
+    """Runs on the kernel that ``shoal linux build`` made.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Checks of the repository: each module's ``problems`` gives what is wrong, a line each."""
+"""Checks of the repository: the ``problems`` of each module are what is wrong, and its ``HINT`` is the remedy."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ ALL = (*QUICK, "readme", "skeletons")
 
 def check(name: str, words: list[str]) -> int:
     """Print what is wrong; 1 if anything is."""
-    found = {
-        which: importlib.import_module(f"shoal_dev.check.{which}").problems(words)
-        for which in ([name] if name else QUICK)
-    }
-    for problem in (problem for problems in found.values() for problem in problems):
-        print(f"error: {problem}", file=sys.stderr)
-    if not any(found.values()):
-        print(f"{', '.join(found)}: nothing to complain about")
-    return int(any(found.values()))
+    names = [name] if name else list(QUICK)
+    failed = False
+    for module in (importlib.import_module(f"shoal_dev.check.{which}") for which in names):
+        problems = module.problems(words)
+        for problem in problems:
+            print(f"error: {problem}", file=sys.stderr)
+        if problems and hasattr(module, "HINT"):
+            print(f"hint: {module.HINT}", file=sys.stderr)
+        failed = failed or bool(problems)
+    if not failed:
+        print(f"{', '.join(names)}: nothing to complain about")
+    return int(failed)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from shoal_dev import ROOT
 
+HINT = "ARCHITECTURE.md shows the allowed arrows"
 CORE = {"units", "packet", "cc", "aqm", "tcp", "host", "netem"}
 # What both planes share.
 LAB = {"scenario", "trace", "measure", "notices"}

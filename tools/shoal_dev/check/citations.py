@@ -15,13 +15,18 @@ from pathlib import Path
 from shoal_dev import ROOT, git_paths
 from shoal_dev.pages import sources
 
+HINT = (
+    "put the URL behind the first mention, or a list of sources into the first comment; for Linux: "
+    f"{sources.file_url('sch_pie.c')}"
+)
 # Pages that are generated.
 EXEMPT = ("docs/reference/", "docs/records/validation/")
 
 RFC = re.compile(r"\bRFC (\d{3,5})\b")
 # A path in the tree of Linux, or a file whose name alone says that it is the kernel's networking or iproute2's `tc`.
 KERNEL_FILE = re.compile(
-    r"(?<![\w/.-])(?:(?:net|include|kernel|arch|drivers|Documentation|sys)/[\w./-]+\.(?:c|h|rst)|(?:sch|tcp|q)_\w+\.c)\b"
+    r"(?<![\w/.-])(?:(?:net|include|kernel|arch|drivers|Documentation|sys)/[\w./-]+\.(?:c|h|rst)"
+    r"|(?:sch|tcp|q)_\w+\.c)\b"
 )
 # Places with versions that do not move.
 FIXED_VERSION = re.compile(

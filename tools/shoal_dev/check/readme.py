@@ -20,7 +20,7 @@ def problems(words: list[str]) -> list[str]:
     if not block or not example:
         return ["README.md has lost its output block or its Python example"]
     stale = [line for line in block[1].splitlines() if line.rstrip() not in printed]
-    done = subprocess.run([sys.executable, "-c", example[1]], cwd=ROOT, check=False, capture_output=True, text=True)  # noqa: S603
+    done = subprocess.run([sys.executable, "-c", example[1]], cwd=ROOT, check=False, capture_output=True, text=True)
     return [
         *(f"README.md shows a line that `make run` does not print: {line}" for line in stale),
         *([f"README.md: the Python example fails: {done.stderr}"] if done.returncode else []),

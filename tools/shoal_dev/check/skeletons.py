@@ -61,7 +61,7 @@ def problems(words: list[str]) -> list[str]:
 def copy_of_tree(copy: Path) -> None:
     """Copy what is tracked or could be."""
     listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    names = subprocess.run(listing, cwd=ROOT, check=True, capture_output=True).stdout.decode().split("\0")  # noqa: S603
+    names = subprocess.run(listing, cwd=ROOT, check=True, capture_output=True).stdout.decode().split("\0")
     for name in filter(None, names):
         # Links stay links: those of the package lead to folders of the repository.
         if (ROOT / name).is_file() or (ROOT / name).is_symlink():
@@ -148,7 +148,7 @@ def simulate(copy: Path, queue: str, controller: str, scenario: str, own: dict[s
 
 def run(command: list[str], folder: Path, environment: dict[str, str]) -> str:
     """Run a command in the copy; ends with its output if it fails."""
-    done = subprocess.run(command, cwd=folder, env=environment, check=False, capture_output=True, text=True)  # noqa: S603
+    done = subprocess.run(command, cwd=folder, env=environment, check=False, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"error: {' '.join(command)}\n{done.stdout}{done.stderr}")
     return done.stdout
