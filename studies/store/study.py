@@ -32,14 +32,13 @@ from shoal_dev.tables import table
 
 Record = tuple[bytes, int, bytes, bytes]
 _killed_after_s = 3.0
-DECIDED = (
-    "Runs are kept in SQLite with a rollback journal, one file a host, and what other hosts wrote is read without\n"
-    "locks. It is a kept format with a kept library; it finds one record without reading all of them, as own frames and\n"
-    "Arrow have to; under `kill -9` it loses no record on a host and has no wrong one anywhere (on a shared folder the file\n"
-    "that a killed host was writing may be unreadable for others until that host opens it again, and its runs are computed\n"
-    "again), where a write-ahead log and LMDB need memory that hosts do not share; and a record takes it well below a\n"
-    "tenth of a millisecond."
-)
+DECIDED = """\
+Runs are kept in SQLite with a rollback journal, one file a host, and what other hosts wrote is read without locks. It
+is a kept format with a kept library; it finds one record without reading all of them, as own frames and Arrow have
+to; under `kill -9` it loses no record on a host and has no wrong one anywhere (on a shared folder the file that a
+killed host was writing may be unreadable for others until that host opens it again, and its runs are computed again),
+where a write-ahead log and LMDB need memory that hosts do not share; and a record takes it well below a tenth of a
+millisecond."""
 
 
 class Format(Protocol):
