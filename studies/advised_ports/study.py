@@ -1,6 +1,6 @@
 """What `shoal advise` recommends for eight ports: evidence, configurations, and whether Linux loads them.
 
-With `folder=FOLDER` results go there, and a port that has results in it is not asked again.
+With `--set folder=FOLDER` results go there, and a port that has results in it is not asked again.
 """
 
 from __future__ import annotations

@@ -77,8 +77,8 @@ def cells() -> Iterator[Cell]:
         on = plane if plane == "simulator" else f"Linux {kernel_release()}"
         for name, title in QUEUES.items():
             for number, section in enumerate(STEPS):
-                yield Cell(section, (title, on), lambda n=name, r=run, k=number: step_row(runs(n, r), k), cpu_s=6)
-            yield Cell(WHOLE, (title, on), lambda n=name, r=run: whole_row(runs(n, r)), cpu_s=6)
+                yield Cell(section, (title, on), lambda n=name, r=run, k=number: step_row(runs(n, r), k), cpu_s=4)
+            yield Cell(WHOLE, (title, on), lambda n=name, r=run: whole_row(runs(n, r)), cpu_s=4)
 
 
 def figure(planes: Sequence[str], of: Runs) -> Figure:

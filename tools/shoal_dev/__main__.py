@@ -67,7 +67,9 @@ def add_record(commands: Parsers) -> None:
     """`record`: measure a study and write its page."""
     command = commands.add_parser("record", help="measure a study and write its page in docs/records")
     command.add_argument("name", help="a folder of studies/; without one they are listed", nargs="?")
-    command.add_argument("words", nargs="*", metavar="KEY=VALUE", help="replace arguments of the measurement")
+    command.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="an argument of the measurement"
+    )
     command.add_argument("--print", action="store_true", dest="only_print", help="print the page, write nothing")
 
     def run(options: argparse.Namespace) -> int:
@@ -76,7 +78,7 @@ def add_record(commands: Parsers) -> None:
         if options.name is None:
             study.list_all()
             return 0
-        return study.record(options.name, options.words, only_print=options.only_print)
+        return study.record(options.name, options.set, only_print=options.only_print)
 
     command.set_defaults(run=run)
 

@@ -65,6 +65,9 @@ def recheck(name: str | None, *, count: int, seed: int | None, cpu_s: float) -> 
         print("not rechecked: what runs on the kernel, which is not built here (`shoal linux build`)")
     known = list(_known(name))
     random.Random(seed).shuffle(known)  # noqa: S311  (no secret)
+    # The first of each study, then the second of each: studies with many rows do not crowd out the others.
+    by_study = {of: [one for one in known if one[0] == of] for of, _, _ in known}
+    known = [one for turn in zip_longest(*by_study.values()) for one in turn if one is not None]
     sample: list[tuple[str, Study, Cell | None]] = []
     left_s = cpu_s or float("inf")
     for one in known:

@@ -63,7 +63,7 @@ class Study:
         The heading of the page.
     measure
         Yields the parts of the page: paragraphs and tables in Markdown, and figures. Its keyword arguments have
-        defaults, which ``shoal-dev record NAME KEY=VALUE`` replaces.
+        defaults, which ``shoal-dev record NAME --set KEY=VALUE`` replaces.
     takes
         How long it takes, in words.
     about
