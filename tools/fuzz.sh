@@ -1,13 +1,14 @@
 #!/bin/sh
 # Runs every fuzz target for SECONDS each: tools/fuzz.sh [SECONDS [TARGET...]]
-# New inputs that reach new code are added to a scratch corpus; the committed one in fuzz/corpus is only read.
-# FUZZ_MINIMISE=1 then merges the scratch corpora into the committed ones, smallest inputs first.
+# New inputs that reach new code are added to a scratch corpus; the committed one, fuzz/corpus.tar, is only read.
+# FUZZ_MINIMISE=1 then merges the scratch corpora into it, smallest inputs first.
 set -eu
 
 seconds=${1:-60}
 [ $# -gt 0 ] && shift
 cd "$(dirname "$0")/.."
 scratch=${FUZZ_SCRATCH:-fuzz/artifacts/corpus}
+tar -xf fuzz/corpus.tar -C fuzz
 
 if ! cargo fuzz --version >/dev/null 2>&1; then
     echo "cargo-fuzz is missing" >&2
@@ -34,12 +35,17 @@ for target in "$@"; do
     [ -f "fuzz/dictionaries/$target" ] && dictionary="-dict=fuzz/dictionaries/$target"
     # shellcheck disable=SC2086
     cargo +nightly fuzz run $flags "$target" "$scratch/$target" "fuzz/corpus/$target" -- \
-        -max_total_time="$seconds" -max_len=4096 -timeout=20 -print_final_stats=1 $dictionary || failed="$failed $target"
+        -max_total_time="$seconds" -max_len=4096 -timeout=20 -print_final_stats=1 $dictionary \
+        || failed="$failed $target"
     if [ "${FUZZ_MINIMISE:-0}" = 1 ]; then
         # shellcheck disable=SC2086
         cargo +nightly fuzz run $flags "$target" "fuzz/corpus/$target" "$scratch/$target" -- -merge=1 -max_len=1024
     fi
 done
+if [ "${FUZZ_MINIMISE:-0}" = 1 ]; then
+    # The same inputs make the same archive.
+    tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --format=ustar -cf fuzz/corpus.tar -C fuzz corpus
+fi
 if [ -n "$failed" ]; then
     echo "found something in:$failed (inputs in fuzz/artifacts)" >&2
     echo "hint: cargo +nightly fuzz run $flags TARGET INPUT" >&2

@@ -1,8 +1,8 @@
 //! Measures the simulator: CPU time per packet at the monitored links for the scenarios of `scenarios/bench`, and how
 //! it grows with the number of flows. Prints a table; asserts nothing, because machines differ.
 //!
-//! `make bench`, or `cargo run --release -p shoal-benches -- [--repeat N] [CASE ...]`. `make bench-race PEER=path`, or
-//! `... -- --race PATH [--repeat N] [CASE ...]`, runs the cases and those of a peer in turns. `... -- --one CASE`
+//! `make bench`, or `cargo run --release -p shoal-benches -- [--repeat N] [CASE ...]`. `... -- --race PATH
+//! [--repeat N] [CASE ...]` runs the cases and those of a peer in turns. `... -- --one CASE`
 //! prints one run of one case on a line.
 
 mod line;

@@ -1,4 +1,4 @@
-"""Settings of the documentation site; tools/site.py builds it."""
+"""Settings of the documentation site; tools/shoal_dev/site.py builds it."""
 
 project = "shoal"
 author = "the shoal authors"
@@ -10,7 +10,7 @@ html_show_sphinx = False
 # Beside the pages; relative to this folder.
 html_static_path = ["static"]
 html_css_files = ["site.css"]
-# The simulator's page as it is; tools/site.py puts it there.
+# The simulator's page as it is; tools/shoal_dev/site.py puts it there.
 html_extra_path = []
 # Links to headings, as on repository hosts.
 myst_heading_anchors = 4

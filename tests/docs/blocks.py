@@ -225,5 +225,5 @@ def pages() -> Iterator[Path]:
     """Pages whose blocks are tried: those that people read; records of measurements have none."""
     yield ROOT / "README.md"
     yield from sorted((ROOT / "docs").glob("*.md"))
-    for folder in ("how-to", "explanation"):
+    for folder in ("how-to", "explanation", "internals"):
         yield from sorted((ROOT / "docs" / folder).glob("*.md"))

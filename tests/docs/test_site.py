@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -92,13 +93,14 @@ def test_a_link_that_leads_nowhere_stops_the_build(tmp_path: Path) -> None:
     """In a copy of the pages: the page that a start links to is missing."""
     for folder in ("docs", "papers"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("*.ipynb"))
-    for path in [*ROOT.glob("*.md"), *(ROOT / "tools").glob("site.py")]:
-        (tmp_path / path.relative_to(ROOT)).parent.mkdir(exist_ok=True)
+    for path in [*ROOT.glob("*.md"), *(ROOT / "tools").rglob("*.py")]:
+        (tmp_path / path.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, tmp_path / path.relative_to(ROOT))
     page = tmp_path / "docs" / "simulator.md"
     page.write_text(page.read_text(encoding="utf-8") + "\n[nowhere](nowhere.md)\n", encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, tmp_path / "tools" / "site.py", tmp_path / "out"],
+        [sys.executable, "-m", "shoal_dev", "site", tmp_path / "out"],
+        env=os.environ | {"PYTHONPATH": str(tmp_path / "tools")},
         capture_output=True,
         text=True,
         timeout=300,
@@ -106,3 +108,39 @@ def test_a_link_that_leads_nowhere_stops_the_build(tmp_path: Path) -> None:
     )
     assert done.returncode != 0
     assert "nowhere.md" in done.stderr
+
+
+LINK = re.compile(r"\]\(([^)#\s:]+)(?:#[^)\s]*)?\)")
+
+
+def test_every_page_is_within_three_clicks_of_the_start() -> None:
+    """From the README of a repository host, and from the list of which the site's tree is made."""
+    pages = {page for page in (ROOT / "docs").rglob("*.md") if page.parent.name != "site"}
+    assert len(pages) > 40
+    for start in (ROOT / "README.md", ROOT / "docs" / "README.md"):
+        reached, border = {start}, [start]
+        for _ in range(3):
+            goals = [
+                (page.parent / place).resolve()
+                for page in border
+                if page.suffix == ".md"
+                for place in LINK.findall(page.read_text(encoding="utf-8"))
+            ]
+            border = [goal for goal in dict.fromkeys(goals) if goal.is_file() and goal not in reached]
+            reached |= set(border)
+        assert sorted(str(page.relative_to(ROOT)) for page in pages - reached) == []
+
+
+def test_the_readme_leads_to_ten_places_at_most() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8").partition("## More")[2]
+    assert 3 <= len(LINK.findall(text)) <= 10
+
+
+def test_links_of_pages_lead_to_files() -> None:
+    """On a repository host, too, where no site is built."""
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "studies").rglob("*.md")]:
+        if page.parent.name == "site" and page.name == "index.md":
+            continue
+        text = re.sub(r"^(```|~~~).*?^\1", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        for place in LINK.findall(re.sub(r"`[^`\n]*`", "", text)):
+            assert (page.parent / place).exists(), f"{page.relative_to(ROOT)}: {place}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -39,13 +38,13 @@ def test_the_kernels_own_scripts_have_the_verdicts_of_the_page(image: Image) -> 
     # It plays them on both planes, with those of this project: each verdict must be the expected one, and that of the
     # page and packetdrill.csv.
     done = subprocess.run(
-        [sys.executable, TOOLS / "conformance_page.py", "--check"], capture_output=True, text=True, check=False
+        [TOOLS / "shoal-dev", "generate", "conformance", "--check"], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_no_verdict_differs_from_that_of_packetdrill() -> None:
-    with (TOOLS.parent / "docs" / "validation" / "packetdrill.csv").open(encoding="utf-8") as file:
+    with (TOOLS.parent / "docs" / "records" / "validation" / "packetdrill.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) > 300
     assert [row for row in rows if {row["packetdrill"], row["shoal"]} == {"pass", "fail"}] == []

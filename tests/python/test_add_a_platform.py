@@ -1,8 +1,7 @@
-"""docs/add-a-platform.md, followed in a copy of the package: its files, its tests, and what its commands print."""
+"""docs/internals/add-a-platform.md, followed in a copy of the package: files, tests, and what the commands print."""
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import shutil
@@ -12,19 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from shoal_dev.check import skeletons
+
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "add-a-platform.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "internals" / "add-a-platform.md").read_text(encoding="utf-8")
 TESTS = "tests/python"
-
-
-def skeletons() -> object:
-    """The tool that follows the other pages, which reads and applies the blocks of files."""
-    spec = importlib.util.spec_from_file_location("check_skeletons", ROOT / "tools" / "check_skeletons.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="module")
@@ -44,11 +35,10 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     command = folder / "bin" / "shoal"
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m shoal "$@"\n', encoding="utf-8")
     command.chmod(0o755)
-    tool = skeletons()
-    found = tool.BLOCK.findall(PAGE)  # type: ignore[attr-defined]
+    found = skeletons.BLOCK.findall(PAGE)
     assert len(found) == 4
     for path, where, _, text in found:
-        tool.apply(folder / path, where, text)  # type: ignore[attr-defined]
+        skeletons.apply(folder / path, where, text)
     return folder
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ PIE = "https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_pie.c"
 
 def check(*files: Path) -> tuple[int, str]:
     """Exit code of the check and what it says of the files."""
-    command = [sys.executable, str(ROOT / "tools/check_citations.py"), *map(str, files)]
+    command = [str(ROOT / "tools/shoal-dev"), "check", "citations", *map(str, files)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.returncode, done.stderr
 

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 import shoal
-
-if TYPE_CHECKING:
-    import fabric_bounds
+from studies.fabric_fct import bounds as fabric_bounds
+from studies.fabric_fct import study as fabric_fct
+from studies.fabric_fct.bounds import (
+    Fluid,
+    Job,
+    bounds,
+    busy_periods,
+    ideal_ps,
+    ideal_s,
+    least_slack_s,
+    max_min_rates,
+    shortest_first_s,
+    train_ps,
+    transfers,
+)
 
 ROOT = Path(__file__).parents[2]
 LEAVES, HOSTS_PER_LEAF, SPINES = 8, 8, 2
@@ -22,13 +32,6 @@ HOSTS = LEAVES * HOSTS_PER_LEAF
 # Rates of the links between hosts of one leaf, and between hosts of two, in bit/s.
 NEAR, FAR = [25 * 10**9] * 2, [25 * 10**9, 100 * 10**9, 100 * 10**9, 25 * 10**9]
 DELAY_PS = 1_000_000
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _tools() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT / "tools"))
-        yield
 
 
 def web(**more: object) -> shoal.Scenario:
@@ -48,8 +51,6 @@ class Case:
 
 @pytest.fixture(scope="module", params=[1, 2], ids=["seed-1", "seed-2"])
 def case(request: pytest.FixtureRequest) -> Case:
-    import fabric_bounds
-    import fabric_fct
 
     fabric = fabric_bounds.Fabric(LEAVES, HOSTS_PER_LEAF, SPINES)
     scenario = web(duration="6 ms", **{"flows.*.start": {"load": 0.25, "until": "6 ms"}})
@@ -59,7 +60,6 @@ def case(request: pytest.FixtureRequest) -> Case:
 
 
 def test_no_transfer_breaks_a_bound(case: Case) -> None:
-    from fabric_bounds import bounds
 
     held = bounds(case.fabric, case.found, case.result)
     assert [bound for bound in held if bound.broken] == []
@@ -71,7 +71,6 @@ def test_no_transfer_breaks_a_bound(case: Case) -> None:
 
 
 def test_a_transfer_that_is_too_fast_is_found(case: Case) -> None:
-    from fabric_bounds import bounds, ideal_s, transfers
 
     fastest = min(
         (one for one in case.found if one.fct_s is not None),
@@ -94,7 +93,6 @@ def test_a_transfer_that_is_too_fast_is_found(case: Case) -> None:
 
 
 def test_short_transfers_are_slower_than_with_processor_sharing(case: Case) -> None:
-    from fabric_bounds import Fluid, ideal_s
 
     shared = Fluid(case.fabric).run(case.found)
     rows = list(zip(case.found, shared, strict=True))
@@ -112,7 +110,6 @@ def test_short_transfers_are_slower_than_with_processor_sharing(case: Case) -> N
 @pytest.mark.parametrize("controller", ["dctcp", "cubic"])
 @pytest.mark.parametrize(("to", "links"), [("h2", NEAR), ("h9", FAR)], ids=["one leaf", "two leaves"])
 def test_a_transfer_that_is_alone_takes_its_ideal_time(controller: str, to: str, links: list[int]) -> None:
-    from fabric_bounds import ideal_ps
 
     sizes = (1, 1447, 1448, 1449, 2897, 10_000, 14_480, 14_481, 15_928, 28_961, 100_000, 10_000_000)
     alone = web(
@@ -126,7 +123,6 @@ def test_a_transfer_that_is_alone_takes_its_ideal_time(controller: str, to: str,
 
 
 def test_ideal_times_by_hand() -> None:
-    from fabric_bounds import ideal_ps
 
     # In one leaf a byte takes 2 x 320 ps and a way 2 us. SYN and SYN/ACK: 4 us + 2 x 60 B; one packet of 53 B and an
     # acknowledgement of 52 B: 4 us + 105 B. 8 us + 225 x 640 ps.
@@ -141,7 +137,6 @@ def test_ideal_times_by_hand() -> None:
 
 
 def test_a_train_of_packets_by_simulation() -> None:
-    from fabric_bounds import train_ps
 
     # Each packet begins on a link when it is there and the link has sent the one before.
     for links in (NEAR, FAR, FAR[::-1], [100 * 10**9, 25 * 10**9]):
@@ -156,7 +151,6 @@ def test_a_train_of_packets_by_simulation() -> None:
 
 
 def test_max_min_rates_by_hand() -> None:
-    from fabric_bounds import max_min_rates
 
     # Senders 0 and 1, receivers 2 and 3, all of capacity 12. Three flows share receiver 2, which gives each 4; sender 1
     # has 8 left for its flow to receiver 3.
@@ -165,7 +159,6 @@ def test_max_min_rates_by_hand() -> None:
 
 
 def test_shortest_first_and_busy_periods_by_hand() -> None:
-    from fabric_bounds import Job, busy_periods, least_slack_s, shortest_first_s
 
     own = [Job(0.0, 9.0, 4.0, complete=True), Job(1.0, 3.0, 1.0, complete=True), Job(8.0, 9.5, 1.0, complete=True)]
     # The second goes before what remains of the first: ends at 2, 5 and 9.

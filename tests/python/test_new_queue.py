@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -147,6 +146,6 @@ def test_what_cannot_be_written_changes_nothing(checkout: Path, monkeypatch: pyt
 
 def test_the_walk_through_fits_the_source() -> None:
     """Without building it, which CI does with the whole tool."""
-    command = [sys.executable, ROOT / "tools" / "check_skeletons.py", "--no-build"]
+    command = [ROOT / "tools" / "shoal-dev", "check", "skeletons", "--no-build"]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -5,10 +5,7 @@ from __future__ import annotations
 import csv
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from conftest import Cli
@@ -17,6 +14,7 @@ import shoal
 from shoal.papers import read_paper
 from shoal.papers.reproduce import reproduce, tallies_with_hosts, verdict_frame
 from shoal.papers.spec import Item
+from shoal_dev.pages import paper_hosts, paper_linux
 
 ROOT = Path(__file__).parents[2]
 PAPER = Path(__file__).parent / "papers" / "test-paper"
@@ -47,15 +45,6 @@ def with_forms(tmp_path: Path) -> Path:
     shutil.copytree(PAPER, target)
     append(target, FORMS)
     return target
-
-
-@pytest.fixture
-def tool(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The recorder."""
-    monkeypatch.syspath_prepend(str(ROOT / "tools"))
-    import paper_hosts
-
-    return paper_hosts
 
 
 def append(folder: Path, text: str) -> None:
@@ -157,7 +146,7 @@ def test_mistakes_in_forms_are_explained(with_forms: Path, old: str, new: str, m
         read_paper(with_forms).item("smallest", with_hosts=True)
 
 
-def test_command_line(cli: Cli, folder: Path, with_forms: Path, tool: ModuleType) -> None:
+def test_command_line(cli: Cli, folder: Path, with_forms: Path) -> None:
     done = cli("reproduce", str(PAPER / "threshold"), "--quick", "--host", HOST, "--host", HOST)
     assert done.code == 0, done.err
     assert f"With independent+{HOST}: " in done.out
@@ -170,7 +159,7 @@ def test_command_line(cli: Cli, folder: Path, with_forms: Path, tool: ModuleType
     assert "With other hosts" in page
     assert f"Rates and queue by threshold (hosts: {HOST})" in page
     # What it wrote is what the recorder keeps.
-    tool.keep(out, with_forms)
+    paper_hosts.keep(out, with_forms)
     with (with_forms / "HOSTS.csv").open(encoding="utf-8", newline="") as kept:
         assert {(row["plane"], row["host"]) for row in csv.DictReader(kept)} == {("sim", ""), ("sim", HOST)}
 
@@ -212,7 +201,7 @@ def results(tmp_path: Path, name: str, *lines: str) -> Path:
     return with_forms
 
 
-def test_what_is_kept_stands_side_by_side(with_forms: Path, tmp_path: Path, tool: ModuleType) -> None:
+def test_what_is_kept_stands_side_by_side(with_forms: Path, tmp_path: Path) -> None:
     old = results(
         tmp_path,
         "old",
@@ -230,8 +219,8 @@ def test_what_is_kept_stands_side_by_side(with_forms: Path, tmp_path: Path, tool
         f"threshold,linux-7+{HOST},T1,claim,at K = 3,2,8.5,≤ 2,1,0,outside,why",
     )
     for one in (there, old):
-        tool.keep(one, with_forms)
-    lines = tool.page(with_forms).splitlines()
+        paper_hosts.keep(one, with_forms)
+    lines = paper_hosts.page(with_forms).splitlines()
     assert f"| Item | Reading | Claim | ideal | {HOST} |" in lines
     assert "| threshold | independent | T1 | ✓ 1/1 | ✗ 0/1 |" in lines, "checks of our own are not counted"
     assert "| threshold on Linux | simulated-alike | T1 | ✓ 1/1 | ✗ 0/1 |" in lines
@@ -243,17 +232,17 @@ def test_what_is_kept_stands_side_by_side(with_forms: Path, tmp_path: Path, tool
     assert "## threshold on Linux" in lines
     # Anew on the simulator: rows of the kernel stay.
     new = (line.replace(",1.5,", ",1.75,") for line in (old / "verdicts.csv").read_text("utf-8").splitlines()[1:])
-    tool.keep(results(tmp_path, "new", *new), with_forms)
-    text = tool.page(with_forms)
+    paper_hosts.keep(results(tmp_path, "new", *new), with_forms)
+    text = paper_hosts.page(with_forms)
     assert "1.75 ✓" in text
     assert "1.5 ✓" not in text
     assert "8.5 ✗" in text
 
 
-def test_results_that_do_not_belong_are_refused(with_forms: Path, tmp_path: Path, tool: ModuleType) -> None:
+def test_results_that_do_not_belong_are_refused(with_forms: Path, tmp_path: Path) -> None:
     plain = results(tmp_path, "plain", "threshold,independent,T1,claim,one,2,1.5,≤ 2,1,1,inside,")
     with pytest.raises(SystemExit, match="has no other hosts"):
-        tool.keep(plain, with_forms)
+        paper_hosts.keep(plain, with_forms)
     other = results(
         tmp_path,
         "other",
@@ -261,17 +250,15 @@ def test_results_that_do_not_belong_are_refused(with_forms: Path, tmp_path: Path
         f"threshold,independent+{HOST},T2,claim,two,2,1.5,≤ 2,1,1,inside,",
     )
     with pytest.raises(SystemExit, match="threshold has other checks under some hosts"):
-        tool.keep(other, with_forms)
+        paper_hosts.keep(other, with_forms)
     assert not (with_forms / "HOSTS.csv").exists()
-    import paper_linux
-
     alike = results(
         tmp_path,
         "alike",
         "threshold,simulated-alike,T1,claim,one,2,1.5,≤ 2,1,1,inside,",
         f"threshold,simulated-alike+{HOST},T1,claim,one,2,1.5,≤ 2,1,1,inside,",
     )
-    with pytest.raises(SystemExit, match=re.escape("keep it with tools/paper_hosts.py")):
+    with pytest.raises(SystemExit, match=re.escape("keep it with `shoal-dev keep hosts`")):
         paper_linux.keep(alike, with_forms)
 
 
@@ -279,9 +266,7 @@ def test_results_that_do_not_belong_are_refused(with_forms: Path, tmp_path: Path
     "paper", sorted(path.parent for path in (ROOT / "papers").glob("*/HOSTS.csv")), ids=lambda path: path.name
 )
 def test_pages_about_hosts_are_made_from_what_was_kept(paper: Path) -> None:
-    tool = ROOT / "tools" / "paper_hosts.py"
-    done = subprocess.run([sys.executable, tool, paper, "--check"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    assert (paper / "HOSTS.md").read_text(encoding="utf-8") == paper_hosts.page(paper)
     with (paper / "HOSTS.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     read = read_paper(paper)

@@ -9,6 +9,7 @@ import pytest
 
 import shoal
 from shoal.papers import read_paper
+from shoal_dev.pages import paper_results
 
 ROOT = Path(__file__).parents[2]
 PAPER = Path(__file__).parent / "papers" / "test-paper"
@@ -39,10 +40,7 @@ def put(folder: Path, line: str) -> None:
     file.write_text(file.read_text(encoding="utf-8").replace(before, f"{before}\n{line}"), encoding="utf-8")
 
 
-def test_other_readings_stand_in_the_line_of_their_check(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(ROOT / "tools"))
-    import paper_results
-
+def test_other_readings_stand_in_the_line_of_their_check(folder: Path) -> None:
     assert "uniform gaps" not in paper_results.page(folder), "nothing beside unless it is asked for"
     put(folder, 'beside = ["uniform"]')
     lines = paper_results.page(folder).splitlines()

@@ -1,18 +1,16 @@
-"""Published optima, found by short searches; `make tuned-optima-record` runs all of them, and longer.
+"""Published optima, found by short searches; `tools/shoal-dev record tuned-optima` runs all of them, and longer.
 
-What is accepted was written down in tools/tuned_optima.py before any of the searches had been run.
+What is accepted was written down in studies/tuned_optima/study.py before any of the searches had been run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    import tuned_optima
+from studies.tuned_optima import study as tuned_optima
 
 ROOT = Path(__file__).parents[2]
 # Runs of 80 s instead of 300 s, and two seeds instead of three.
@@ -22,9 +20,7 @@ SHORT = {"duration": "80 s", "warmup": "20 s"}
 @pytest.fixture(scope="module")
 def cases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, tuned_optima.Case]]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT / "tools"))
         patch.setenv("SHOAL_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
-        import tuned_optima
 
         yield {case.name: case for case in tuned_optima.all_cases()}
 

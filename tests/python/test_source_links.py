@@ -6,15 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from shoal_dev.pages import sources
+
 ROOT = Path(__file__).parents[2]
 LINUX = "https://elixir.bootlin.com/linux"
 RFC = "https://www.rfc-editor.org/rfc"
 IPROUTE2 = "https://git.kernel.org/pub/scm/network/iproute2/iproute2.git/tree"
-
-
-@pytest.fixture(autouse=True)
-def _tools(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(ROOT / "tools"))
 
 
 @pytest.mark.parametrize(
@@ -45,8 +42,6 @@ def _tools(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_a_source_is_linked(source: str, links: list[str]) -> None:
-    import sources
-
     text = sources.linked(source)
     assert all(link in text for link in links), text
     assert text.count("](") == max(len(links), source.count(".c") + source.count(".h"), source.count("RFC"))
@@ -61,14 +56,10 @@ def test_a_source_is_linked(source: str, links: list[str]) -> None:
     ],
 )
 def test_what_has_no_fixed_address_is_not_linked(source: str) -> None:
-    import sources
-
     assert sources.linked(source) == source
 
 
 def test_every_source_of_a_key_that_names_an_rfc_or_a_file_has_a_link() -> None:
-    import sources
-
     from shoal.models import models
 
     every = {p.source for model in models() for p in model.parameters}

@@ -139,7 +139,7 @@ def test_weights_of_a_scenario_end_at_10000_and_shapes_at_the_port() -> None:
 
 
 def test_what_is_not_said_of_the_buffer_is_four_products_or_twice_the_maximum() -> None:
-    """10 Gbit/s x 100 us = 125 kB: four of them are 500 kB, as docs/known-configurations.md says."""
+    """10 Gbit/s x 100 us = 125 kB: four of them are 500 kB, as docs/records/known-configurations.md says."""
     resolved, experiment = scenario_of(queue(mark=law(MARK, 1000, 200_000)))
     assert resolved["bottleneck"]["buffer"] == "500000 B"
     assert any("500000 bytes are assumed" in remark.text for remark in experiment.remarks)

@@ -34,7 +34,7 @@ pub(crate) fn check(name: &str, text: &str) {
     assert!(
         kept == found,
         "the model no longer says what it said (tests/vectors/golden/{name}, line {place}):\n{change}\n\
-         hint: if that is meant, `make vectors` writes the summaries anew; it keeps all rows in \
+         hint: if that is meant, `make generate` writes the summaries anew; it keeps all rows in \
          linux/modules/tests/build/vectors, so that \
          those of two versions can be compared"
     );
@@ -44,7 +44,7 @@ pub(crate) fn check(name: &str, text: &str) {
 fn summary(text: &str) -> String {
     let mut blocks: Vec<Vec<&str>> = Vec::new();
     let mut summary = String::from(
-        "# Rows, FNV-1a (64 bits) of their text, the last of them; `make vectors` writes this anew.\n",
+        "# Rows, FNV-1a (64 bits) of their text, the last of them; `make generate` writes this anew.\n",
     );
     for line in text.lines() {
         match (line.split('\t').next(), blocks.last_mut()) {

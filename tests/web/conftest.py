@@ -19,7 +19,7 @@ MODULE = ROOT / "target" / "web" / "module"
 @pytest.fixture(scope="session")
 def module() -> Path:
     """Folder of the module; fails if it cannot be built."""
-    subprocess.run([sys.executable, ROOT / "tools" / "web_module.py", MODULE], check=True)
+    subprocess.run([ROOT / "tools" / "shoal-dev", "web", MODULE], check=True)
     # node tells by this that the JavaScript is a module.
     (MODULE / "package.json").write_text('{"type": "module"}\n', encoding="utf-8")
     return MODULE

@@ -1,6 +1,7 @@
 // Runs scenarios in the WebAssembly module: node run.mjs MODULE_FOLDER IN_FOLDER OUT_FOLDER
-// Each IN_FOLDER/*.toml gives OUT_FOLDER/*.json with the result and *.tables with checksums, or *.error with the message.
-// Each IN_FOLDER/*.moves gives the same of a live run: a list of pairs of a time in seconds and the scenario from then on.
+// Each IN_FOLDER/*.toml gives OUT_FOLDER/*.json with the result and *.tables with checksums, or *.error with the
+// message. Each IN_FOLDER/*.moves gives the same of a live run: a list of pairs of a time in seconds and the scenario
+// from then on.
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { basename, extname, join, resolve } from "node:path";

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
 #
-# What all scripts here count on. In the kernel's own tree its defaults.sh stands in the same place; these scripts play with
+# What all scripts here count on. In the kernel's own tree its defaults.sh stands in the same place; these scripts play
+# with
 # either.
 
 sysctl -q net.ipv4.tcp_rmem="4096 540000 $((15*1024*1024))"

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The modules on a distribution's kernel under QEMU: no KVM, no root, nothing installed.
 
-Fetches what is missing (kernel with headers, busybox, QEMU) with apt-get into the cache of shoal, builds modules and plugins
+Fetches what is missing (kernel with headers, busybox, QEMU) with apt-get into the cache of shoal, builds modules and
+plugins
 against the kernel and boots it with the machine's own root, read-only. In the guest smoke.py carries traffic and
 fuzz_netlink.c configures at random. Anything that the kernel complains about on its console fails the test.
 
@@ -31,7 +32,8 @@ WANTED = (
 OURS = ("sch_dualred", "sch_coupled", "sch_dualq_coupled", "tcp_dctcp_ikr", "tcp_dctcp_onesided", "tcp_reno_acks")
 # Messages of a kernel in which something is wrong, and "non-work-conserving" of schedulers.
 COMPLAINTS = re.compile(
-    r"WARNING:|BUG:|\bOops\b|divide error|general protection|Call Trace|non-work-conserving|soft lockup|hung task|rcu: INFO"
+    r"WARNING:|BUG:|\bOops\b|divide error|general protection|Call Trace|non-work-conserving|"
+    r"soft lockup|hung task|rcu: INFO"
     r"|Kernel panic|UBSAN|refcount_t|leaked|unregister_netdevice: waiting"
 )
 # The guest has the machine's root; folders that must be writable are in memory.
@@ -183,7 +185,10 @@ def add_modules(packages: Packages, release: str, initrd: Path) -> None:
 
 
 def archive(initrd: Path) -> bytes:
-    """The folder as an archive that a kernel unpacks ("newc" of cpio; Documentation/driver-api/early-userspace/buffer-format.rst)."""
+    """The folder as an archive that a kernel unpacks: "newc" of cpio.
+
+    The format is in Documentation/driver-api/early-userspace/buffer-format.rst.
+    """
     out = bytearray()
 
     def entry(name: str, mode: int, data: bytes) -> None:

@@ -56,7 +56,8 @@ must_fail "Q of more than 32 bits is shifted" coupled.h 's/queue >> 32 ? LAW_CER
 must_fail "a probability certain by the gap is divided" red.h 's/if (p >= left)/if (0)/'
 must_fail "the gap's product is taken whatever it is" red.h 's/if (law_mul_shr(p, passed, RED_FINE))/if (0)/'
 must_fail "a long silence is exponentiated" red.h 's/ || idle >> 40//'
-must_fail "a silence of many weights is exponentiated" red.h 's/if (law_mul_shr(params->ageing, idle, LAW_LOG_BITS) >= 64)/if (0)/'
+must_fail "a silence of many weights is exponentiated" red.h \
+  's/if (law_mul_shr(params->ageing, idle, LAW_LOG_BITS) >= 64)/if (0)/'
 must_fail "an average ages by a mean packet of no time" red.h 's/mean_packet_ns ? mean_packet_ns : 1/mean_packet_ns/'
 
 echo "bounds and guards of the laws: $noticed, none of them idle"

@@ -91,7 +91,8 @@ def build_network() -> None:
     run("ip", "-n", "b", "route", "add", "default", "via", "10.2.0.2")
     shaper = f"root handle 1: tbf rate {line()} burst 3028 limit 100000000"
     run("tc", "-n", "r", "qdisc", "add", "dev", "right", *shaper.split())
-    # The reverse path has a delay: with a base RTT of 0 the two packets that DCTCP always has in flight fill the line, and behind
+    # The reverse path has a delay: with a base RTT of 0 the two packets that DCTCP always has in flight fill the line,
+    # and behind
     # a queue with priority no other packet is sent.
     run("tc", "-n", "b", "qdisc", "add", "dev", "e", "root", "netem", "delay", "20ms", "limit", "10000")
 
@@ -232,7 +233,8 @@ def report(kind: str, scalable: tuple[str, str], rates: list[float], marks: int,
     print(f"{kind} with {scalable[0]}: {rates[0]:.2f} and {rates[1]:.2f} Mbit/s, {marks} marks, {drops} drops")
 
 
-# Command lines that law/bounds.h refuses, each with the message of the kernel. The first two would end in a divide error on
+# Command lines that law/bounds.h refuses, each with the message of the kernel. The first two would end in a divide
+# error on
 # x86-64.
 BEYOND_BOUNDS = (
     ("dualq_coupled decide enqueue threshold 1000000000s rate 8000000gbit", "rate must be 8bit to 8000gbit"),
@@ -262,7 +264,8 @@ def check_bounds() -> None:
             sys.exit(f"{words}: {message}")
 
 
-# Shapers and schedulers above a queue, as (words of tc, where the queue then goes). drr does not shape, so that it is below a shaper.
+# Shapers and schedulers above a queue, as (words of tc, where the queue then goes). drr does not shape, so that it is
+# below a shaper.
 PARENTS = {
     "tbf": (("root handle 1: tbf rate 2mbit burst 3028 limit 10000000",), "1:1"),
     "htb": (("root handle 1: htb default 1", "class 1: 1:1 htb rate 2mbit burst 3028 cburst 3028"), "1:1"),
@@ -307,7 +310,7 @@ def send_datagrams(count: int, ect: bool) -> None:
 
 
 def check_parents() -> None:
-    """Below each shaper and scheduler a queue drops as many packets as possible on departure, and never seems to be empty."""
+    """Below each shaper and scheduler a queue drops as many packets as it can on departure, and never seems empty."""
     run("ip", "netns", "exec", "b", "sysctl", "-qw", "net.ipv4.icmp_ratelimit=0", "net.ipv4.icmp_ratemask=0")
     for parent, (steps, place) in PARENTS.items():
         if parent == "hfsc" and not Path("/sys/module/sch_hfsc").exists() and not has_kind("hfsc"):
@@ -387,7 +390,7 @@ def watch_states(port: int) -> None:
 
 
 def check_verdicts() -> None:
-    """TCP on this host hears of a drop on arrival at once from dualred, as from the kernel's RED, and not from coupled queues."""
+    """TCP on this host hears of a drop on arrival from dualred, as from the kernel's RED, not from coupled queues."""
     cwr, recovery = 2, 3
     # A sender's own queue is two packets long: TCP small queues hold back the rest.
     # Of an aggregate that is split some packets wait, so that it was sent whatever the law said of others.

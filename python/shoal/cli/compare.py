@@ -69,7 +69,7 @@ def compare(
 
       shoal compare step-single
       shoal compare my.toml --set bottleneck.rate='100 Mbit/s' --seeds 10 --out results/compared
-      shoal compare --suite --out results/suite --page docs/validation/linux.md
+      shoal compare --suite --out results/suite --page docs/records/validation/linux.md
     """
     chosen = _chosen(scenarios or [], suite)
     named = _named(chosen, set_, sizes)

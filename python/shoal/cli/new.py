@@ -29,8 +29,8 @@ def queue(
 ) -> None:
     """Write the skeleton of a queue into the checkout around the current folder.
 
-    The skeleton compiles, passes its tests and runs in a scenario: it marks above a threshold. docs/add-a-queue.md
-    goes on from there. Either all files are written or none.
+    The skeleton compiles, passes its tests and runs in a scenario: it marks above a threshold.
+    docs/internals/add-a-queue.md goes on from there. Either all files are written or none.
 
     [bold]Examples[/]
 
@@ -40,7 +40,7 @@ def queue(
 
     for path in new_queue(name, where=Path.cwd()):
         data.text(f"{path}\n")
-    talk.note("the law is the first of these files; `make setup` builds it, docs/add-a-queue.md goes on from here")
+    talk.note("the law is the first of these files; `make setup` builds it, docs/internals/add-a-queue.md goes on")
 
 
 @app.command("controller")
@@ -53,7 +53,7 @@ def controller(
     """Write the skeleton of a congestion controller into the checkout around the current folder.
 
     The skeleton compiles, passes its tests and runs in a scenario: additive increase and multiplicative decrease.
-    docs/add-a-controller.md goes on from there. Either all files are written or none.
+    docs/internals/add-a-controller.md goes on from there. Either all files are written or none.
 
     [bold]Examples[/]
 
@@ -63,4 +63,4 @@ def controller(
 
     for path in new_controller(name, where=Path.cwd()):
         data.text(f"{path}\n")
-    talk.note("the law is the first of these files; `make setup` builds it, docs/add-a-controller.md goes on from here")
+    talk.note("the law is the first of these files; `make setup` builds it, docs/internals/add-a-controller.md goes on")

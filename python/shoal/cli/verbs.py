@@ -85,13 +85,9 @@ VERBS = {
 class Verbs(TyperGroup):
     """The verbs as a group that knows them by name and sentence until one of them is called."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Names in the order of the list."""
-        return list(VERBS)
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """What a list of verbs shows of one."""
-        return TyperCommand(name=cmd_name, help=VERBS[cmd_name].help) if cmd_name in VERBS else None
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = {name: TyperCommand(name=name, help=verb.help) for name, verb in VERBS.items()}
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The verb that is called."""

@@ -75,7 +75,8 @@ def run_guest(
                     pipe.close()
     if code:
         raise watch.failed("the guest's kernel crashed", _reproducible)
-    if said := next((line for line in reversed(watch.console) if line.startswith("shoal-guest: ")), None):
+    said = next((line for line in reversed(watch.console) if line.startswith("shoal-guest: ")), None)
+    if said is not None:
         raise GuestError(f"the guest stopped: {said.removeprefix('shoal-guest: ')}")
 
 

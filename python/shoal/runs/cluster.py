@@ -138,9 +138,7 @@ class Cluster:
             count = int(rest)
             _require_command(where, word)
             # Jobs that have ended, because their time was over, are submitted again.
-            return cls(
-                where, lambda: _jobs(where, word, count), _jobs_s, max(16, count), keep=_Jobs(count), note=note
-            )
+            return cls(where, lambda: _jobs(where, word, count), _jobs_s, max(16, count), keep=_Jobs(count), note=note)
         known = ["local", "tcp", *_extras]
         raise UsageError(f"`--cluster {where}` is no cluster", hint=f"{nearest(word, known)} It is written {_examples}")
 

@@ -104,7 +104,7 @@ fn two_runs_give_the_same_bytes_and_another_seed_does_not() {
     assert_ne!(paths(1), paths(2));
 }
 
-/// Both directions of a link of a graph are impaired, each with its own draws.
+/// The two directions of a link of a graph are impaired, each with its own draws.
 #[test]
 fn both_directions_of_a_link_draw_for_themselves() {
     let experiment = experiment(

@@ -184,8 +184,8 @@ fn one_hot_port_holds_its_share_of_the_pool() {
     }
 }
 
-/// Both ports have a queue for each of two classes, the second with an alpha and a reserved part of its own; a group of
-/// flows in each.
+/// Each of two ports has a queue for each of two classes, the second with an alpha and a reserved part of its own; a
+/// group of flows in each.
 fn two_hot_ports_with_classes(keys: &str) -> String {
     let queues = format!(
         r#"aqm = {{ kind = "classes", queues = [

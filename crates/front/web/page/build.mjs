@@ -1,5 +1,7 @@
-// node build.mjs MODULE_FOLDER SCENARIOS_FOLDER PAPERS_FOLDER T95 OUT.html: writes the page, one file that needs no other.
-// T95 is a list of quantiles of Student's t distribution for 1, 2, ... degrees of freedom. The same inputs give the same bytes.
+// node build.mjs MODULE_FOLDER SCENARIOS_FOLDER PAPERS_FOLDER T95 OUT.html: writes the page, one file that needs no
+// other.
+// T95 is a list of quantiles of Student's t distribution for 1, 2, ... degrees of freedom. The same inputs give the
+// same bytes.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -26,7 +28,9 @@ const PRESETS = [
 ];
 
 const here = dirname(fileURLToPath(import.meta.url));
-const [module, scenarios, papers, t95, out] = process.argv.slice(2).map((given) => (given.startsWith("[") ? given : resolve(given)));
+const [module, scenarios, papers, t95, out] = process.argv
+  .slice(2)
+  .map((given) => (given.startsWith("[") ? given : resolve(given)));
 if (!out || !t95.startsWith("[")) {
   console.error("usage: node build.mjs MODULE_FOLDER SCENARIOS_FOLDER PAPERS_FOLDER T95 OUT.html");
   process.exit(2);
@@ -39,7 +43,11 @@ const STORY_ROWS = 4;
 function story({ figures, ...own }) {
   const folder = join(papers, own.paper);
   const { title, reference, chosen } = parseToml(readFileSync(join(folder, "paper.toml"), "utf8"));
-  const results = parseCsv(readFileSync(join(folder, "RESULTS.csv"), "utf8"), { columns: true, comment: "#", comment_no_infix: true });
+  const results = parseCsv(readFileSync(join(folder, "RESULTS.csv"), "utf8"), {
+    columns: true,
+    comment: "#",
+    comment_no_infix: true,
+  });
   const claims = results.filter((row) => row.role === "claim" && row.reading === (chosen ?? results[0].reading));
   const published = claims.filter((row) => row.published !== "");
   const inside = (rows) => rows.filter((row) => row.verdict === "inside").length;
@@ -50,7 +58,14 @@ function story({ figures, ...own }) {
     // A reader sees first what does not agree.
     const rows = [...of.filter((row) => row.verdict !== "inside"), ...of.filter((row) => row.verdict === "inside")]
       .slice(0, STORY_ROWS)
-      .map(({ claim, what, published, measured, tolerance, verdict }) => ({ claim, what, published, measured, tolerance, verdict }));
+      .map(({ claim, what, published, measured, tolerance, verdict }) => ({
+        claim,
+        what,
+        published,
+        measured,
+        tolerance,
+        verdict,
+      }));
     return { ...figure, rows, inside: inside(of), of: of.length };
   });
   return { ...own, title, reference, figures: withRows, inside: inside(published), of: published.length };
@@ -70,7 +85,12 @@ async function bundle(entry) {
     format: "iife",
     target: "es2022",
     // The glue of the module can load it from its own address, which the page never does.
-    define: { "import.meta.url": '"shoal:"', T95: t95, CC_NAMES: JSON.stringify(ccs), HOST_NAMES: JSON.stringify(hosts) },
+    define: {
+      "import.meta.url": '"shoal:"',
+      T95: t95,
+      CC_NAMES: JSON.stringify(ccs),
+      HOST_NAMES: JSON.stringify(hosts),
+    },
     write: false,
     logLevel: "warning",
   });
@@ -79,7 +99,9 @@ async function bundle(entry) {
 }
 
 const sha = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
-const style = readFileSync(join(here, "node_modules/uplot/dist/uPlot.min.css"), "utf8").trim() + readFileSync(join(here, "src/page.css"), "utf8").trim();
+const style =
+  readFileSync(join(here, "node_modules/uplot/dist/uPlot.min.css"), "utf8").trim() +
+  readFileSync(join(here, "src/page.css"), "utf8").trim();
 const [main, worker] = await Promise.all([bundle("main.ts"), bundle("worker.ts")]);
 const presets = PRESETS.map(([title, name]) => ({
   name: name.split("/").at(-1),
@@ -88,13 +110,20 @@ const presets = PRESETS.map(([title, name]) => ({
 }));
 const wasm = gzipSync(readFileSync(join(module, "shoal_bg.wasm")), { level: 9 }).toString("base64");
 const parts = {
-  // Only what is in this file: its scripts by their checksums, and the worker that it makes of one of them. A style may be set by
+  // Only what is in this file: its scripts by their checksums, and the worker that it makes of one of them. A style may
+  // be set by
   // the library of plots, so styles are allowed inline.
-  "@CSP@": `default-src 'none'; script-src ${sha(main)} 'wasm-unsafe-eval'; worker-src blob:; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'`,
+  "@CSP@": [
+    `default-src 'none'; script-src ${sha(main)} 'wasm-unsafe-eval'; worker-src blob:; style-src 'unsafe-inline'`,
+    "img-src data: blob:; base-uri 'none'; form-action 'none'",
+  ].join("; "),
   "@STYLE@": style,
   "@WASM@": wasm,
   "@PRESETS@": JSON.stringify(presets).replaceAll("<", "\\u003c"),
-  "@STORIES@": JSON.stringify(JSON.parse(readFileSync(join(here, "src/stories.json"), "utf8")).map(story)).replaceAll("<", "\\u003c"),
+  "@STORIES@": JSON.stringify(JSON.parse(readFileSync(join(here, "src/stories.json"), "utf8")).map(story)).replaceAll(
+    "<",
+    "\\u003c",
+  ),
   "@WORKER@": worker,
   "@MAIN@": main,
 };

@@ -20,11 +20,17 @@ export async function script() {
     target: "es2022",
     legalComments: "none",
     // The library's style comes with the script, since without the script nothing needs it.
-    footer: { js: `document.head.append(Object.assign(document.createElement("style"),{textContent:${JSON.stringify(css)}}));` },
+    footer: {
+      js:
+        'document.head.append(Object.assign(document.createElement("style"),' +
+        `{textContent:${JSON.stringify(css)}}));`,
+    },
     write: false,
     logLevel: "warning",
   });
-  const notice = `/* Interactive plots of reports: made by crates/front/web/page/report.mjs; do not edit. Contains uPlot ${version}:\n\n${licence}\n*/\n`;
+  const notice =
+    "/* Interactive plots of reports: made by crates/front/web/page/report.mjs; do not edit. " +
+    `Contains uPlot ${version}:\n\n${licence}\n*/\n`;
   return notice + outputFiles[0].text.trim().replaceAll("</script", "<\\/script") + "\n";
 }
 

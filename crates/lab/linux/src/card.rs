@@ -129,7 +129,7 @@ impl Card {
         }
     }
 
-    /// The same card with these rules on arrival. A host that takes every packet at once has no poll in which
+    /// The card with these rules on arrival. A host that takes every packet at once has no poll in which
     /// any could be merged.
     fn receiving(self, receive: &Receive, endpoint: &EndpointConfig) -> Self {
         if receive.is_immediate() {

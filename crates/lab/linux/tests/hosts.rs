@@ -1,4 +1,4 @@
-//! Both ends of a connection on the kernel: controllers, their parameters, ECN feedback, route metrics.
+//! The two ends of a connection on the kernel: controllers, their parameters, ECN feedback, route metrics.
 
 mod common;
 

@@ -69,7 +69,7 @@ struct Sums {
     weight: u64,
     sum: u128,
     sum_of_squares: u128,
-    /// Both bounds have no meaning while `weight` is 0.
+    /// Neither bound has a meaning while `weight` is 0.
     min: u64,
     max: u64,
 }

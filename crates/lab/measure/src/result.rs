@@ -132,7 +132,7 @@ pub struct GroupResult {
     pub fct_s: Distribution,
     /// Completion times of all transfers, each divided by the time it would take alone.
     pub slowdown: Distribution,
-    /// The same for transfers of similar size; empty if there are no transfers.
+    /// Completion times for transfers of similar size; empty if there are no transfers.
     #[serde(default)]
     pub fct_by_size: Vec<SizeBin>,
     /// Sums over all flows.

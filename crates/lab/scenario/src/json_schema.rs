@@ -24,7 +24,7 @@ pub fn json_schema() -> Json {
     schema
 }
 
-/// The same schema as a file for editors: a table that occurs more than once, such as a queue law at several links,
+/// The schema as a file for editors: a table that occurs more than once, such as a queue law at several links,
 /// is described once below `$defs`.
 ///
 /// A reference stands alone in its node, since what stands beside a `$ref` is ignored up to draft 7 of JSON Schema,

@@ -1,4 +1,4 @@
-//! Both ends of a flow as the engine stores them.
+//! The two ends of a flow as the engine stores them.
 
 use crate::app::{Application, Writer};
 use crate::network::Network;

@@ -1,4 +1,4 @@
-//! Both endpoints against a peer that violates the protocol.
+//! The two endpoints against a peer that violates the protocol.
 
 /// Drives the harness of `shoal_tcp::testing`; its checks are there.
 ///

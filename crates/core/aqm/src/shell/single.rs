@@ -91,7 +91,7 @@ impl<L: Law> Single<L> {
         Self { store: Store::new(limit, line_rate), law }
     }
 
-    /// The same empty queue in a packet memory of cells of `cell_bytes`; see [`Store::in_cells`].
+    /// The empty queue in a packet memory of cells of `cell_bytes`; see [`Store::in_cells`].
     pub(crate) fn in_cells(self, cell_bytes: u32) -> Self {
         Self { store: self.store.in_cells(cell_bytes), ..self }
     }

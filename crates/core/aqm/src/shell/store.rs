@@ -30,7 +30,7 @@ impl Bound {
         Self { packets, bytes }
     }
 
-    /// The same bound with a limit in bytes in addition.
+    /// The bound with a limit in bytes in addition.
     pub(crate) fn and_bytes(self, bytes: u64) -> Self {
         Self { bytes: self.bytes.min(bytes), ..self }
     }
@@ -67,7 +67,7 @@ impl Store {
         Self { ring, bytes: 0, cell_bytes: 1, padding_bytes: 0, ect: Backlog::default(), limit }
     }
 
-    /// The same empty store in a packet memory of cells of `cell_bytes`, at least 1. The limit still counts bytes.
+    /// The empty store in a packet memory of cells of `cell_bytes`, at least 1. The limit still counts bytes.
     pub(crate) fn in_cells(self, cell_bytes: u32) -> Self {
         Self { cell_bytes, ..self }
     }

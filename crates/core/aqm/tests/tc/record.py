@@ -2,7 +2,8 @@
 """Records what the installed tc sends to the kernel for `tc qdisc add ... red`: the vectors of tests/tc_vectors.rs.
 
 Runs tc under strace in a fresh user and network namespace, so it needs neither root nor the sch_red module, and prints
-one line a command: the arguments, then Wlog, Plog, Scell_log, max_P and the idle table, or the first word group of tc's error.
+one line a command: the arguments, then Wlog, Plog, Scell_log, max_P and the idle table, or the first word group of
+tc's error.
 
     tests/tc/record.py > tests/tc/vectors.tsv
 """
@@ -22,7 +23,8 @@ COMMANDS = [
     "limit 1000000 min 30000 max 90000 avpkt 1500 burst 55 bandwidth 10Mbit probability 0.1 adaptive ecn",
     # The CS244 study: min = K, max = K + 1 packets.
     *(
-        f"limit 1000000 min {1500 * k} max {1500 * (k + 1)} avpkt 1500 burst {k + 1} bandwidth 100Mbit probability 1 ecn"
+        f"limit 1000000 min {1500 * k} max {1500 * (k + 1)} avpkt 1500 burst {k + 1} "
+        "bandwidth 100Mbit probability 1 ecn"
         for k in (1, 2, 3, 5, 10, 20, 40, 50, 51, 52, 53, 54, 55, 65, 94, 95, 200)
     ),
     # Transmission times that are no whole number of ticks (64 ns), or of microseconds, or tiny.

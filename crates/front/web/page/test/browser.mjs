@@ -11,8 +11,11 @@ export const PAGE = pathToFileURL(join(ROOT, "python/shoal/_data/page/shoal.html
 /** Longer than anything takes: a limit against hanging, in ms. */
 export const LIMIT = 30_000;
 
-/** Opens the page and gives it to `use`; fails on errors of scripts and on requests for anything but the file itself. */
-export async function open({ address = PAGE, fragment = "", width = 1400, height = 900, dark = false, still = false, before } = {}, use) {
+/** Opens the page and gives it to `use`; fails on errors of scripts and on requests for anything but the file. */
+export async function open(
+  { address = PAGE, fragment = "", width = 1400, height = 900, dark = false, still = false, before } = {},
+  use,
+) {
   const profile = mkdtempSync(join(tmpdir(), "shoal-page-"));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: process.env.SHOAL_CHROMIUM ?? "/usr/bin/chromium",
@@ -20,8 +23,14 @@ export async function open({ address = PAGE, fragment = "", width = 1400, height
     colorScheme: dark ? "dark" : "light",
     reducedMotion: still ? "reduce" : "no-preference",
     args: [
-      "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-      "--disable-component-update", "--disable-sync",
+      "--headless",
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
     ],
   });
   try {
@@ -30,7 +39,10 @@ export async function open({ address = PAGE, fragment = "", width = 1400, height
     const wrong = [];
     page.on("pageerror", (error) => wrong.push(`error: ${error.message}`));
     page.on("console", (message) => message.type() === "error" && wrong.push(`console: ${message.text()}`));
-    page.on("request", (request) => /^(file|blob|data):/.test(request.url()) || wrong.push(`request: ${request.url()}`));
+    page.on(
+      "request",
+      (request) => /^(file|blob|data):/.test(request.url()) || wrong.push(`request: ${request.url()}`),
+    );
     if (before) await page.addInitScript(before);
     await page.goto(address + (fragment && `#${fragment}`));
     const result = await use(page);
@@ -51,10 +63,14 @@ export const reach = (page, seconds) =>
 
 /** Moves a slider as a hand would. */
 export const slide = (page, id, value) =>
-  page.$eval(`#${id}`, (input, to) => {
-    input.value = to;
-    input.dispatchEvent(new Event("input", { bubbles: true }));
-  }, `${value}`);
+  page.$eval(
+    `#${id}`,
+    (input, to) => {
+      input.value = to;
+      input.dispatchEvent(new Event("input", { bubbles: true }));
+    },
+    `${value}`,
+  );
 
 /** What the page says of a side in words. */
 export const words = (page, side) => page.$$eval(".words", (all, i) => all[i].textContent, side);

@@ -15,12 +15,20 @@ test("a moved slider changes the run in progress", () =>
     await reach(page, 1);
     await slide(page, "flows-0", 5);
     await slide(page, "flows-1", 0);
-    await page.waitForFunction(() => [...document.querySelectorAll(".words")].every((one) => /5 dctcp/.test(one.textContent) && !/cubic/.test(one.textContent)));
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll(".words")].every(
+        (one) => /5 dctcp/.test(one.textContent) && !/cubic/.test(one.textContent),
+      ),
+    );
     const before = await clock(page);
     assert.ok(before > 1, "the run went on");
     await slide(page, "rate", 10);
     // Five flows share 10 Mbit/s once the mean over the last 5 s has forgotten the rate before.
-    await page.waitForFunction(() => [...document.querySelectorAll(".words")].every((one) => /5 dctcp (1\.[6-9]|2\.[0-2])\d* Mbit/.test(one.textContent)));
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll(".words")].every((one) =>
+        /5 dctcp (1\.[6-9]|2\.[0-2])\d* Mbit/.test(one.textContent),
+      ),
+    );
     assert.ok((await clock(page)) > before, "the run went on");
     assert.equal(await page.textContent("#note"), "A new run from 0 s.");
   }));
@@ -75,30 +83,39 @@ test("another queue begins a new run, and the page says so", () =>
   }));
 
 test("a parameter begins a new run, and one that is wrong leaves the run as it was", () =>
-  open({ fragment: "left=step-single&right=dualpi2&rate=100&flows=2+dctcp+10&flows=0+cubic+10&left.aqm.threshold=2+packets" }, async (page) => {
-    await reach(page, 1);
-    await page.locator(".side summary").first().click();
-    const threshold = page.locator('[id="parameter-0-aqm.threshold"]');
-    assert.equal(await threshold.inputValue(), "2 packets");
-    await threshold.fill("40 packets");
-    await threshold.press("Enter");
-    await page.waitForFunction(() => location.hash.includes("left.aqm.threshold=40+packets"));
-    await reach(page, 1);
-    const before = await clock(page);
-    await threshold.fill("40 miles");
-    await threshold.press("Enter");
-    await page.waitForFunction(() => /40 miles/.test(document.querySelector("#alert").textContent));
-    assert.equal(await threshold.inputValue(), "40 packets");
-    await reach(page, before + 0.5);
-    assert.match(await page.textContent("#alert"), /threshold/);
-  }));
+  open(
+    {
+      fragment:
+        "left=step-single&right=dualpi2&rate=100&flows=2+dctcp+10&flows=0+cubic+10&left.aqm.threshold=2+packets",
+    },
+    async (page) => {
+      await reach(page, 1);
+      await page.locator(".side summary").first().click();
+      const threshold = page.locator('[id="parameter-0-aqm.threshold"]');
+      assert.equal(await threshold.inputValue(), "2 packets");
+      await threshold.fill("40 packets");
+      await threshold.press("Enter");
+      await page.waitForFunction(() => location.hash.includes("left.aqm.threshold=40+packets"));
+      await reach(page, 1);
+      const before = await clock(page);
+      await threshold.fill("40 miles");
+      await threshold.press("Enter");
+      await page.waitForFunction(() => /40 miles/.test(document.querySelector("#alert").textContent));
+      assert.equal(await threshold.inputValue(), "40 packets");
+      await reach(page, before + 0.5);
+      assert.match(await page.textContent("#alert"), /threshold/);
+    },
+  ));
 
 test("a link with a parameter that the bottleneck does not have begins as ever, and says why", () =>
-  open({ fragment: "left=fq-codel&right=dualpi2&rate=40&flows=1+dctcp+10&flows=1+cubic+10&left.aqm.slope=3" }, async (page) => {
-    await page.waitForFunction(() => /no parameter `aqm.slope`/.test(document.querySelector("#alert").textContent));
-    await reach(page, 0.5);
-    assert.equal(await page.inputValue("#queue-0"), "red-ecn");
-  }));
+  open(
+    { fragment: "left=fq-codel&right=dualpi2&rate=40&flows=1+dctcp+10&flows=1+cubic+10&left.aqm.slope=3" },
+    async (page) => {
+      await page.waitForFunction(() => /no parameter `aqm.slope`/.test(document.querySelector("#alert").textContent));
+      await reach(page, 0.5);
+      assert.equal(await page.inputValue("#queue-0"), "red-ecn");
+    },
+  ));
 
 test("each paper has its claim and its results, and the page shows what it can", () =>
   open({}, async (page) => {
@@ -116,7 +133,10 @@ test("each paper has its claim and its results, and the page shows what it can",
       }
     }
     // The last one: receivers of one kind echo marks as ordinary hosts do, and the others are Reno's.
-    assert.deepEqual([await page.inputValue("#queue-1"), await page.inputValue("#echo-0"), await page.inputValue("#echo-1")], ["dualpi2", "classic", ""]);
+    assert.deepEqual(
+      [await page.inputValue("#queue-1"), await page.inputValue("#echo-0"), await page.inputValue("#echo-1")],
+      ["dualpi2", "classic", ""],
+    );
   }));
 
 test("time stops, steps and goes on", () =>
@@ -128,7 +148,10 @@ test("time stops, steps and goes on", () =>
     await page.waitForTimeout(500);
     assert.equal(await clock(page), stopped);
     await page.getByRole("button", { name: "Step 0.1 s" }).click();
-    await page.waitForFunction((before) => Number.parseFloat(document.querySelector("#clock").textContent) > before, stopped);
+    await page.waitForFunction(
+      (before) => Number.parseFloat(document.querySelector("#clock").textContent) > before,
+      stopped,
+    );
     assert.ok((await clock(page)) < stopped + 0.3);
     await page.click("#pause");
     await reach(page, stopped + 1);
@@ -138,7 +161,9 @@ test("the steady state has intervals of confidence", () =>
   open({}, async (page) => {
     await page.click("#measure");
     await page.waitForSelector("#steady-table table");
-    const cells = await page.$$eval("#steady-table tbody tr", (rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent)));
+    const cells = await page.$$eval("#steady-table tbody tr", (rows) =>
+      rows.map((row) => [...row.children].map((cell) => cell.textContent)),
+    );
     const jain = cells.find(([name]) => name.startsWith("Jain"));
     for (const cell of jain.slice(1)) assert.match(cell, /^[01]\.\d\d ± \d\.\d\d$/);
     // DCTCP and CUBIC behind one RED are far from fair, and DualPI2 is not.
@@ -146,21 +171,31 @@ test("the steady state has intervals of confidence", () =>
   }));
 
 test("a link holds the controls", () =>
-  open({ fragment: "left=fq-codel&right=dualq-coupled&rate=60&flows=3+dctcp-ikr+20&flows=1+reno+30&video=1" }, async (page) => {
-    await reach(page, 2);
-    assert.equal(await page.inputValue("#queue-0"), "fq-codel");
-    assert.equal(await page.inputValue("#rtt-1"), "30");
-    assert.match(await words(page, 1), /3 dctcp-ikr .*1 reno .*video/);
-    assert.match(await words(page, 1), /frames late/);
-    assert.ok(await page.isHidden("#alert"));
-    await page.getByRole("button", { name: "Link", exact: true }).click();
-    assert.match(await page.textContent("#text pre"), /#left=fq-codel&right=dualq-coupled&rate=60&flows=3\+dctcp-ikr\+20&flows=1\+reno\+30&video=1$/);
-  }));
+  open(
+    { fragment: "left=fq-codel&right=dualq-coupled&rate=60&flows=3+dctcp-ikr+20&flows=1+reno+30&video=1" },
+    async (page) => {
+      await reach(page, 2);
+      assert.equal(await page.inputValue("#queue-0"), "fq-codel");
+      assert.equal(await page.inputValue("#rtt-1"), "30");
+      assert.match(await words(page, 1), /3 dctcp-ikr .*1 reno .*video/);
+      assert.match(await words(page, 1), /frames late/);
+      assert.ok(await page.isHidden("#alert"));
+      await page.getByRole("button", { name: "Link", exact: true }).click();
+      assert.match(
+        await page.textContent("#text pre"),
+        /#left=fq-codel&right=dualq-coupled&rate=60&flows=3\+dctcp-ikr\+20&flows=1\+reno\+30&video=1$/,
+      );
+    },
+  ));
 
 for (const [name, fragment, expected] of [
   ["nonsense", "%%%&&&==", /kinds of flows/],
   ["an unknown queue", "left=nothing&right=dualpi2&rate=40&flows=1+dctcp+10&flows=1+cubic+10", /left bottleneck/],
-  ["too many flows", "left=dualpi2&right=dualpi2&rate=40&flows=999999999+dctcp+10&flows=1+cubic+10", /whole number from 0 to/],
+  [
+    "too many flows",
+    "left=dualpi2&right=dualpi2&rate=40&flows=999999999+dctcp+10&flows=1+cubic+10",
+    /whole number from 0 to/,
+  ],
   ["an endless text", `left=${"x".repeat(100_000)}`, /at most 2000/],
 ])
   test(`a link with ${name} is refused, and the page begins as ever`, () =>
@@ -186,11 +221,23 @@ test("a scenario file is checked, and what is wrong is said with its place", () 
     // Its run gives what the native engine gives, to the byte.
     await page.click("#file-run");
     await page.waitForFunction(() => document.querySelector("#file-state").textContent === "done");
-    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save the whole result" }).click()]);
-    const native = execFileSync(join(ROOT, ".venv/bin/shoal"), ["--quiet", "run", join(folder, "mine.toml"), "--json"], { encoding: "utf8" });
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Save the whole result" }).click(),
+    ]);
+    const native = execFileSync(
+      join(ROOT, ".venv/bin/shoal"),
+      ["--quiet", "run", join(folder, "mine.toml"), "--json"],
+      { encoding: "utf8" },
+    );
     assert.equal(readFileSync(await download.path(), "utf8").trim(), native.trim());
-    assert.match(await page.textContent("#file-result"), /mine\.toml, seed 1, measured from 0\.3 s to 3 s.*Rate of a flow, reno\d/s);
-    await check('duration = "900000 s"\nbottleneck = { rate = "10 Mbit/s" }\nflows = [{ cc = "reno", rtt = "20 ms" }]\n');
+    assert.match(
+      await page.textContent("#file-result"),
+      /mine\.toml, seed 1, measured from 0\.3 s to 3 s.*Rate of a flow, reno\d/s,
+    );
+    await check(
+      'duration = "900000 s"\nbottleneck = { rate = "10 Mbit/s" }\nflows = [{ cc = "reno", rtt = "20 ms" }]\n',
+    );
     await page.waitForFunction(() => /900000 s/.test(document.querySelector("#text pre").textContent));
     await page.click("#file-run");
     await page.waitForFunction(() => /[1-9].* s simulated/.test(document.querySelector("#file-state").textContent));
@@ -217,28 +264,49 @@ for (const [name, options] of Object.entries({
   "a dark phone": { width: 390, height: 844, dark: true },
 }))
   test(`no barrier that axe-core knows on ${name}`, () =>
-    open({ ...options, fragment: "left=red-ecn&right=dualpi2&rate=40&flows=2+dctcp+10&flows=2+cubic+10&video=1" }, async (page) => {
-      for (const summary of await page.locator("summary").all()) await summary.click();
-      await page.click("#measure");
-      await page.waitForSelector("#steady-table table");
-      await page.getByRole("button", { name: "as TOML" }).click();
-      await page.waitForSelector("#text pre");
-      await page.evaluate(axe);
-      const { violations } = await page.evaluate(() => globalThis.axe.run());
-      assert.deepEqual(violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html).slice(0, 3).join(" ")}`), []);
-      const wider = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-      assert.equal(wider, 0, "nothing is wider than the page");
-    }));
+    open(
+      { ...options, fragment: "left=red-ecn&right=dualpi2&rate=40&flows=2+dctcp+10&flows=2+cubic+10&video=1" },
+      async (page) => {
+        for (const summary of await page.locator("summary").all()) await summary.click();
+        await page.click("#measure");
+        await page.waitForSelector("#steady-table table");
+        await page.getByRole("button", { name: "as TOML" }).click();
+        await page.waitForSelector("#text pre");
+        await page.evaluate(axe);
+        const { violations } = await page.evaluate(() => globalThis.axe.run());
+        assert.deepEqual(
+          violations.map(
+            (one) =>
+              `${one.id}: ${one.nodes
+                .map((node) => node.html)
+                .slice(0, 3)
+                .join(" ")}`,
+          ),
+          [],
+        );
+        const wider = await page.evaluate(
+          () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+        );
+        assert.equal(wider, 0, "nothing is wider than the page");
+      },
+    ));
 
 test("reduced motion means few pictures of the same time", () =>
   open({ still: true }, async (page) => {
     await reach(page, 1);
     const before = await clock(page);
-    const pictures = await page.evaluate(() => new Promise((resolve) => {
-      let count = 0;
-      new MutationObserver(() => (count += 1)).observe(document.querySelector("#clock"), { childList: true, characterData: true, subtree: true });
-      setTimeout(() => resolve(count), 3000);
-    }));
+    const pictures = await page.evaluate(
+      () =>
+        new Promise((resolve) => {
+          let count = 0;
+          new MutationObserver(() => (count += 1)).observe(document.querySelector("#clock"), {
+            childList: true,
+            characterData: true,
+            subtree: true,
+          });
+          setTimeout(() => resolve(count), 3000);
+        }),
+    );
     assert.ok(pictures >= 2 && pictures <= 7, `${pictures} pictures in 3 s`);
     // Time does not pass more slowly: a generous bound, since the machine may be busy.
     assert.ok((await clock(page)) - before > 1.5);
@@ -256,7 +324,20 @@ test("the keyboard reaches everything", () =>
       if (id === "flows-0") await page.keyboard.press("ArrowRight");
       if (id === "pause") await page.keyboard.press("Enter");
     }
-    for (const id of ["flows-0", "cc-0", "rtt-0", "flows-1", "rate", "video", "pause", "speed", "queue-0", "queue-1", "measure"]) assert.ok(seen.includes(id), `${id} in ${seen}`);
+    for (const id of [
+      "flows-0",
+      "cc-0",
+      "rtt-0",
+      "flows-1",
+      "rate",
+      "video",
+      "pause",
+      "speed",
+      "queue-0",
+      "queue-1",
+      "measure",
+    ])
+      assert.ok(seen.includes(id), `${id} in ${seen}`);
     assert.equal(await page.inputValue("#flows-0"), "3");
     assert.equal(await page.textContent("#pause"), "Go on");
   }));

@@ -34,7 +34,10 @@ test("100 random sequences of moves are schedules with the same bytes", () => {
     const live = new Live(read(scenario(plan, preset, 0, long)));
     for (let now = 0.2; now < long - 0.3; now += draw() * 0.4) {
       live.advance(now, 1e9);
-      const kinds = plan.controls.kinds.map((kind) => ({ ...kind, flows: draw() < 0.5 ? kind.flows : Math.floor(draw() * 5) }));
+      const kinds = plan.controls.kinds.map((kind) => ({
+        ...kind,
+        flows: draw() < 0.5 ? kind.flows : Math.floor(draw() * 5),
+      }));
       const rateMbps = draw() < 0.6 ? plan.controls.rateMbps : 2 + Math.floor(draw() * 50);
       const at = Math.ceil((Math.max(now, live.earliest_change_s()) + AHEAD_S) * 1e6) / 1e6;
       const next = move(plan, { ...plan.controls, kinds, rateMbps }, at);
@@ -53,14 +56,22 @@ test("100 random sequences of moves are schedules with the same bytes", () => {
 
 test("flows join and leave, and a pool that is used up takes a new run", () => {
   const flows = (plan, kind) => plan.pools[kind].filter((flow) => flow.start !== null && flow.stop === null).length;
-  const to = (plan, count, at) => move(plan, { ...plan.controls, kinds: plan.controls.kinds.map((kind, i) => (i === 0 ? { ...kind, flows: count } : kind)) }, at);
+  const to = (plan, count, at) =>
+    move(
+      plan,
+      { ...plan.controls, kinds: plan.controls.kinds.map((kind, i) => (i === 0 ? { ...kind, flows: count } : kind)) },
+      at,
+    );
   let plan = begin(CONTROLS);
   assert.equal(plan.pools[0].length, 1 + SPARE);
   plan = to(plan, FLOWS_MAX, 1);
   assert.equal(flows(plan, 0), FLOWS_MAX);
   plan = to(plan, 2, 2);
   assert.equal(flows(plan, 0), 2);
-  assert.deepEqual(plan.pools[0].filter((flow) => flow.stop !== null).map((flow) => flow.stop), Array(FLOWS_MAX - 2).fill(2));
+  assert.deepEqual(
+    plan.pools[0].filter((flow) => flow.stop !== null).map((flow) => flow.stop),
+    Array(FLOWS_MAX - 2).fill(2),
+  );
   assert.equal(flows(plan, 1), 1);
   // 1 + 24 flows in all, of which 20 have been there.
   assert.equal(to(plan, 2 + 6, 3), null);
@@ -69,25 +80,45 @@ test("flows join and leave, and a pool that is used up takes a new run", () => {
 
 test("what is no move takes a new run", () => {
   const plan = begin(CONTROLS);
-  for (const part of [{ queues: ["codel", "dualpi2"] }, { video: true }, { seed: 2 }, { kinds: CONTROLS.kinds.map((kind) => ({ ...kind, rttMs: 20 })) }])
+  for (const part of [
+    { queues: ["codel", "dualpi2"] },
+    { video: true },
+    { seed: 2 },
+    { kinds: CONTROLS.kinds.map((kind) => ({ ...kind, rttMs: 20 })) },
+  ])
     assert.equal(move(plan, { ...CONTROLS, ...part }, 1), null);
   assert.equal(move(plan, CONTROLS, 600), null, "the end of a live run");
 });
 
 test("groups of one congestion control are told apart", () => {
   const twins = { ...CONTROLS, kinds: CONTROLS.kinds.map((kind) => ({ ...kind, cc: "cubic" })) };
-  assert.deepEqual([0, 1].map((kind) => groupName(twins, kind)), ["cubic-1", "cubic-2"]);
+  assert.deepEqual(
+    [0, 1].map((kind) => groupName(twins, kind)),
+    ["cubic-1", "cubic-2"],
+  );
   read(scenario(begin(twins), PRESETS[0], 0, 2));
 });
 
 test("all hosts and congestion controls of the schema can be chosen, and losses and echoes reach the scenario", () => {
-  const schema = JSON.parse(readFileSync(join(ROOT, "scenarios/schema.json"), "utf8")).properties.flows.items.properties;
+  const schema = JSON.parse(readFileSync(join(ROOT, "scenarios/schema.json"), "utf8")).properties.flows.items
+    .properties;
   const ccs = schema.cc.enum.filter((cc) => cc !== "none");
   const hosts = schema.host.oneOf.find((form) => form.enum).enum;
   for (const [i, cc] of ccs.entries()) {
-    const controls = { ...CONTROLS, host: hosts[i % hosts.length], lossPermille: 20, kinds: [{ cc, flows: 1, rttMs: 5 }, { cc: "dctcp", flows: 1, rttMs: 5, feedback: "classic" }] };
+    const controls = {
+      ...CONTROLS,
+      host: hosts[i % hosts.length],
+      lossPermille: 20,
+      kinds: [
+        { cc, flows: 1, rttMs: 5 },
+        { cc: "dctcp", flows: 1, rttMs: 5, feedback: "classic" },
+      ],
+    };
     const json = scenario(begin(controls), PRESETS[1], 0);
-    assert.deepEqual([json.flows[0].host ?? "ideal", json.flows[1].receiver.feedback, json.bottleneck.impairments.loss], [controls.host, "classic", 0.02]);
+    assert.deepEqual(
+      [json.flows[0].host ?? "ideal", json.flows[1].receiver.feedback, json.bottleneck.impairments.loss],
+      [controls.host, "classic", 0.02],
+    );
     const live = new Live(Scenario.fromJson(JSON.stringify(json), cc));
     live.advance(2, 1e9);
     const run = live.numbers("flows", "cwnd_packets", 0);
@@ -108,13 +139,30 @@ test("a scenario that would explode is refused in a moment, with its place", () 
     [`${base}${flows.repeat(4000)}`, /duplicate flow group/],
     [Array.from({ length: 15_000 }, (_, i) => `k${i} = 1`).join("\n"), /unknown key `k0`/],
   ])
-    assert.throws(() => new Scenario(text, "mine.toml"), (error) => message.test(error) && /--> mine\.toml:\d+:\d+/.test(error));
+    assert.throws(
+      () => new Scenario(text, "mine.toml"),
+      (error) => message.test(error) && /--> mine\.toml:\d+:\d+/.test(error),
+    );
 });
 
 test("a link gives back what it was made from", () => {
   const known = { queues: ["red-ecn", "dualpi2"], ccs: ["dctcp", "cubic"], hosts: ["ideal", "linux-6-gso"] };
-  const ends = { host: "linux-6-gso", lossPermille: 3, kinds: [{ ...CONTROLS.kinds[0], feedback: "classic" }, CONTROLS.kinds[1]] };
-  for (const controls of [CONTROLS, { ...CONTROLS, ...ends }, { ...CONTROLS, video: true, seed: 7, rateMbps: 199, parameters: [{ "aqm.min": "3 packets" }, { buffer: "1 BDP", "aqm.coupling": "1.5" }] }]) {
+  const ends = {
+    host: "linux-6-gso",
+    lossPermille: 3,
+    kinds: [{ ...CONTROLS.kinds[0], feedback: "classic" }, CONTROLS.kinds[1]],
+  };
+  for (const controls of [
+    CONTROLS,
+    { ...CONTROLS, ...ends },
+    {
+      ...CONTROLS,
+      video: true,
+      seed: 7,
+      rateMbps: 199,
+      parameters: [{ "aqm.min": "3 packets" }, { buffer: "1 BDP", "aqm.coupling": "1.5" }],
+    },
+  ]) {
     assert.deepEqual(fromFragment(toFragment(controls), known), controls);
     assert.ok(toFragment(controls).length < 250);
   }
@@ -127,7 +175,10 @@ test("delays of some seconds have quantiles and a distribution", () => {
   window.push(6, Float64Array.of(0.001, 0.001, 3, 0.002, 0.002, 1));
   window.push(7, Float64Array.of(0.004, 0.004, 1));
   assert.deepEqual(window.distribution(), { delays: [0.001, 0.002, 0.004], parts: [0.6, 0.8, 1], packets: 5 });
-  assert.deepEqual([0.5, 0.6, 0.7, 0.99].map((part) => window.quantile(part)), [0.001, 0.001, 0.002, 0.004]);
+  assert.deepEqual(
+    [0.5, 0.6, 0.7, 0.99].map((part) => window.quantile(part)),
+    [0.001, 0.001, 0.002, 0.004],
+  );
   window.clear();
   assert.equal(window.quantile(0.5), null);
 });
@@ -149,7 +200,8 @@ test("an interval of confidence is that of Student", async () => {
   const { interval } = await load("steady.ts", { T95: "[12.706205, 4.302653]" });
   // Standard deviation 1, so half of the interval is 4.302653 / sqrt(3) = 2.48.
   assert.equal(interval([1, 2, 3], 1, " ms"), "2.00 ± 2.48 ms");
-  // Of 100 and 200 the standard deviation is 70.71: 12.706 x 70.71 / sqrt(2) = 635.3. What was not measured is left out.
+  // Of 100 and 200 the standard deviation is 70.71: 12.706 x 70.71 / sqrt(2) = 635.3. What was not measured is left
+  // out.
   assert.equal(interval([0.1, null, 0.2], 1000, ""), "150.0 ± 635.3");
   assert.deepEqual([interval([null], 1, ""), interval([5], 1, "")], ["–", "5.00"]);
 });

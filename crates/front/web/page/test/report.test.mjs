@@ -13,7 +13,11 @@ import { script } from "../report.mjs";
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const folder = mkdtempSync(join(tmpdir(), "shoal-report-"));
 after(() => rmSync(folder, { recursive: true }));
-execFileSync(join(ROOT, ".venv/bin/shoal"), ["--quiet", "run", "coexistence", "--set", "duration='45 s'", "--out", join(folder, "run")], { stdio: ["ignore", "ignore", "inherit"] });
+execFileSync(
+  join(ROOT, ".venv/bin/shoal"),
+  ["--quiet", "run", "coexistence", "--set", "duration='45 s'", "--out", join(folder, "run")],
+  { stdio: ["ignore", "ignore", "inherit"] },
+);
 const address = pathToFileURL(join(folder, "run/report.html")).href;
 
 /** Opens what can be explored of a figure. */
@@ -24,14 +28,19 @@ const hover = async (page, name, part) => {
   const over = page.locator(`${plot(name)} .u-over`).first();
   const { width, height } = await over.boundingBox();
   await over.hover({ position: { x: width * part, y: height / 2 } });
-  return page.locator(`${plot(name)} output`).first().textContent();
+  return page
+    .locator(`${plot(name)} output`)
+    .first()
+    .textContent();
 };
 const timeOf = (value) => Number(/ at ([\d.]+)$/.exec(value)[1]);
 
 test("the script in the source is what its sources give", async () => {
   // Both are too long to be printed.
-  assert.ok(readFileSync(join(ROOT, "python/shoal/report/templates/explore.js"), "utf8") === (await script()),
-    "node crates/front/web/page/report.mjs python/shoal/report/templates/explore.js writes it");
+  assert.ok(
+    readFileSync(join(ROOT, "python/shoal/report/templates/explore.js"), "utf8") === (await script()),
+    "node crates/front/web/page/report.mjs python/shoal/report/templates/explore.js writes it",
+  );
 });
 
 test("values at the cursor, zoom by dragging and back", () =>
@@ -70,7 +79,10 @@ test("the keyboard zooms, moves and shows everything; names switch lines off", (
     assert.equal(await name.getAttribute("aria-pressed"), "false");
   }));
 
-for (const [name, options] of [["a wide page", {}], ["a dark phone", { width: 390, dark: true }]])
+for (const [name, options] of [
+  ["a wide page", {}],
+  ["a dark phone", { width: 390, dark: true }],
+])
   test(`no barrier that axe-core knows in a report on ${name}, and nothing wider than it`, () =>
     open({ address, ...options }, async (page) => {
       for (const figure of ["rates", "windows", "queue", "delay"]) await explore(page, figure);
@@ -80,5 +92,14 @@ for (const [name, options] of [["a wide page", {}], ["a dark phone", { width: 39
       await session.send("Page.setBypassCSP", { enabled: true });
       await page.evaluate(axe);
       const { violations } = await page.evaluate(() => window.axe.run());
-      assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ").slice(0, 300)}`), []);
+      assert.deepEqual(
+        violations.map(
+          ({ id, nodes }) =>
+            `${id}: ${nodes
+              .map((node) => node.html)
+              .join(" ")
+              .slice(0, 300)}`,
+        ),
+        [],
+      );
     }));

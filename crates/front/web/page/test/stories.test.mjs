@@ -1,4 +1,5 @@
-// Each figure of a paper on the page shows what its words say: in the steady state of the controls that its button sets.
+// Each figure of a paper on the page shows what its words say: in the steady state of the controls that its button
+// sets.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +11,11 @@ const { fromFragment } = await load("share.ts");
 const SEEDS = [1, 2, 3];
 const [DURATION_S, WARMUP_S] = [30, 10];
 const papers = JSON.parse(readFileSync(join(import.meta.dirname, "../src/stories.json"), "utf8"));
-const known = { queues: ["red-ecn", "coexistence", "dual-red-slope", "coupled", "dualq-coupled", "dualpi2", "step-single"], ccs: ["reno", "cubic", "dctcp", "dctcp-ikr", "dctcp-linux-3.18"], hosts: [] };
+const known = {
+  queues: ["red-ecn", "coexistence", "dual-red-slope", "coupled", "dualq-coupled", "dualpi2", "step-single"],
+  ccs: ["reno", "cubic", "dctcp", "dctcp-ikr", "dctcp-linux-3.18"],
+  hosts: [],
+};
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
@@ -34,10 +39,16 @@ for (const { paper, figures } of papers)
       const controls = fromFragment(link, known);
       assert.ok(shows.length > 0);
       for (const { side, min = -Infinity, max = Infinity, ...measure } of shows) {
-        const scenario = Scenario.fromJson(JSON.stringify(steady(controls, presetOf(controls.queues[side]), side, DURATION_S, WARMUP_S)), figure);
+        const scenario = Scenario.fromJson(
+          JSON.stringify(steady(controls, presetOf(controls.queues[side]), side, DURATION_S, WARMUP_S)),
+          figure,
+        );
         const runs = SEEDS.map((seed) => JSON.parse(scenario.run(BigInt(seed)).json()));
         const [[name, of]] = Object.entries(measure);
         const found = MEASURES[name](of, runs);
-        assert.ok(found >= min && found <= max, `${side === 0 ? "left" : "right"}: ${name} ${of} is ${found}, not from ${min} to ${max}`);
+        assert.ok(
+          found >= min && found <= max,
+          `${side === 0 ? "left" : "right"}: ${name} ${of} is ${found}, not from ${min} to ${max}`,
+        );
       }
     });

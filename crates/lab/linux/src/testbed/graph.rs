@@ -92,7 +92,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Both addresses of the next network.
+    /// The two addresses of the next network.
     fn network(&mut self) -> (Ipv4Addr, Ipv4Addr) {
         let first = FIRST_WIRE + 4 * self.networks;
         self.networks += 1;

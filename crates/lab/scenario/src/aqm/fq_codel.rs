@@ -39,7 +39,7 @@ pub struct FqCodel {
     /// What may wait in all queues together; tc's own default is 10240 packets. Beyond it the fattest queue is cut.
     #[key(otherwise = "the link's buffer", source = "sch_fq_codel.c fq_codel_init")]
     pub limit: Option<Amount>,
-    /// The same in bytes, beside limit.
+    /// The limit in bytes, beside that in packets.
     #[key(default = "33554432 B", source = "sch_fq_codel.c fq_codel_enqueue")]
     pub memory_limit: Size,
     /// Beyond a limit the fattest queue loses half of its bytes from its head, at most so many packets.

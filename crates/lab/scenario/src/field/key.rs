@@ -159,7 +159,7 @@ pub struct KeyDoc {
 }
 
 impl KeyDoc {
-    /// The same key as one of the table `name`.
+    /// The key as one of the table `name`.
     pub(crate) fn within(self, name: &str) -> Self {
         Self { name: format!("{name}.{}", self.name), ..self }
     }

@@ -141,7 +141,7 @@ impl Case {
     }
 }
 
-/// Both texts line by line, what they share before and after the difference once.
+/// The two texts line by line, what they share before and after the difference once.
 pub(crate) fn difference(expected: &str, found: &str) -> String {
     let (expected, found): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), found.lines().collect());
     let shorter = expected.len().min(found.len());

@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(widest.mark(u64::MAX).as_q32(), 1 << 32);
     }
 
-    /// The same law in both forms: S_r = 0 and S_d = 3 in nanoseconds are k = 8 with saturation at 2^29 ns.
+    /// A law in both forms: S_r = 0 and S_d = 3 in nanoseconds are k = 8 with saturation at 2^29 ns.
     #[test]
     fn both_forms_agree() {
         let unit = Extent::Time(Span::from_nanos(1));

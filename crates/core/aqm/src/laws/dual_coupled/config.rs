@@ -13,7 +13,7 @@ use shoal_units::{ModelDoc, Rate};
 pub enum CouplingInput {
     /// The classic queue.
     Classic,
-    /// Both queues: their size in total, or the longer of their times.
+    /// The two queues: their size in total, or the longer of their times.
     Total,
 }
 

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
     use shoal_packet::FlowId;
 
-    /// Of three interleaved chains each returns its packets in their order, and no place is added while one is free.
+    /// Each of three interleaved chains returns its packets in their order, and no place is added while one is free.
     #[test]
     fn chains_keep_their_order_and_places_are_used_again() {
         let mut chains = Chains::new();

@@ -75,7 +75,7 @@ mod tests {
         assert_ne!((0..100).map(&mut other).collect::<Vec<_>>(), first);
     }
 
-    /// Of 100 flows in 1024 queues 100 * 99 / 2 / 1024 = 4.83 pairs collide on average; over 1000 seeds the standard
+    /// Among 100 flows in 1024 queues 100 * 99 / 2 / 1024 = 4.83 pairs collide on average; over 1000 seeds the standard
     /// deviation of the mean is sqrt(4.83 / 1000) = 0.07.
     #[test]
     fn flows_collide_as_often_as_chance_has_it() {

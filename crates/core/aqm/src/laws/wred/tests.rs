@@ -143,7 +143,7 @@ fn an_ect_packet_that_both_profiles_select_is_dropped() {
     }
 }
 
-/// Both slopes select with 1/2 at one packet: 1/2 of the ECT packets are dropped and 1/4 marked.
+/// Either slope selects with 1/2 at one packet: 1/2 of the ECT packets are dropped and 1/4 marked.
 #[test]
 fn the_profiles_for_ect_packets_are_independent() {
     const DRAWS: u32 = 100_000;

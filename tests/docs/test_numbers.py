@@ -1,0 +1,121 @@
+"""Numbers in running text are those of the tables that they are about."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from shoal_dev.tables import tables_of
+
+ROOT = Path(__file__).resolve().parents[2]
+Row = dict[str, str]
+
+
+def rows(page: str, first: str) -> list[Row]:
+    """The rows of the table of a page whose first title is that."""
+    (found,) = (table for table in tables_of((ROOT / page).read_text(encoding="utf-8")) if table.heads[0] == first)
+    return [dict(zip(found.heads, row, strict=True)) for row in found.rows]
+
+
+def row(page: str, first: str, name: str) -> Row:
+    (found,) = (each for each in rows(page, first) if each[first] == name)
+    return found
+
+
+def accurate_queues() -> tuple[str, ...]:
+    waiting = [
+        each for each in rows("docs/records/echo-hosts.md", "interrupt after") if each["interrupt after"] != "0 us"
+    ]
+    return tuple(str(sum(int(each[head]) for each in waiting)) for head in ("P99 of the queue within 10 %", "cells"))
+
+
+def accurate_alphas() -> tuple[str, ...]:
+    four = [each for each in rows("docs/records/echo-hosts.md", "interrupt after") if each["flows"] == "4"]
+    heads = ("alpha within 5 %", "cells", "exact alpha within 5 %")
+    return tuple(str(sum(int(each[head]) for each in four)) for head in heads)
+
+
+def smallest_k() -> tuple[str, ...]:
+    """From its multiple of C x RTT / 7, which is 9.52 packets at 100 Mbit/s and 8 ms."""
+    with (ROOT / "papers/cs244-2013/HOSTS.csv").open(encoding="utf-8", newline="") as file:
+        (found,) = (
+            each["what"]
+            for each in csv.DictReader(file)
+            if (each["item"], each["plane"], each["reading"]) == ("smallest-k", "sim", "tc-line+linux-6-gso")
+            and each["claim"] == "A43"
+            and "100 Mbit/s, 8 ms" in each["what"]
+        )
+    return tuple(re.findall(r"K = (\d+)", found))
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A sentence of a page whose numbers, the groups of the pattern, are read from a table."""
+
+    page: str
+    pattern: str
+    of_table: Callable[[], tuple[str, ...]]
+
+
+STATEMENTS = {
+    "queues-that-do-not-show-the-wait": Statement(
+        "docs/real-hosts.md", r"(\d+) of (\d+) cells with a wait are\s+within 10 %", accurate_queues
+    ),
+    "accurate-alphas-of-four-flows": Statement(
+        "docs/real-hosts.md",
+        r"alpha is accurate in (\d+) of (\d+)\s+cells, and in (\d+) without rounding",
+        accurate_alphas,
+    ),
+    "smallest-k-with-segments": Statement(
+        "papers/cs244-2013/README.md", r"K = (\d+) is needed with a third of the window", smallest_k
+    ),
+    "events-of-a-packet": Statement(
+        "docs/internals/performance.md",
+        r"cause about ([\d.]+) events",
+        lambda: (row("docs/records/benchmark.md", "case", "S4")["events/packet"],),
+    ),
+    "resident-memory-of-a-flow": Statement(
+        "docs/internals/performance.md",
+        r"is ([\d,]+) B \(`scale` with ([\d,]+) flows",
+        lambda: tuple(rows("docs/internals/performance.md", "scenario")[6][head] for head in ("B a flow", "flows")),
+    ),
+    "queue-of-fq-codel": Statement(
+        "docs/linux.md",
+        r"`mix-fq-codel-40m` has ([\d.]+) packets on the simulator and ([\d.]+) on Linux",
+        lambda: tuple(means_of("mix-fq-codel-40m")),
+    ),
+    "cpu-beside-runs": Statement(
+        "docs/sweeps.md",
+        r"missed: ([\d.]+) %.*?: ([\d.]+) %, within the target",
+        lambda: tuple(
+            row("docs/records/sweeps-speed.md", "measured", name)["value"].split(" ")[0]
+            for name in (
+                "the same beside bare runs of another process, 5 pairs of 1,000 points",
+                "CPU beside the runs of the same process, one worker",
+            )
+        ),
+    ),
+}
+
+
+def means_of(scenario: str) -> list[str]:
+    """The mean queues of a scenario of the comparison on both planes."""
+    for table in tables_of((ROOT / "docs/records/validation/linux.md").read_text(encoding="utf-8")):
+        index = next((n for n, head in enumerate(table.heads) if "queue" in head.lower()), None)
+        for cells in table.rows:
+            if index is not None and table.heads[0] == "Scenario" and cells[0] == scenario:
+                return cells[index].split(" / ")
+    raise AssertionError(scenario)
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_a_number_in_the_text_is_that_of_its_table(name: str) -> None:
+    statement = STATEMENTS[name]
+    found = re.search(statement.pattern, (ROOT / statement.page).read_text(encoding="utf-8"), re.DOTALL)
+    assert found, f"{statement.page} has lost the sentence"
+    assert found.groups() == statement.of_table()
