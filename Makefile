@@ -106,8 +106,9 @@ site: setup $(VENV)/.docs ## Build the documentation site in target/site; with t
 
 wheel: page $(VENV)/.wheel ## Build a wheel for all Linux distributions since 2014 in target/wheels, all but the kernel
 	@rm -rf target/wheels
+	@git rev-parse HEAD > python/shoal/_data/commit
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --zig --compatibility manylinux_2_17 \
-		--out target/wheels
+		--out target/wheels; built=$$?; rm python/shoal/_data/commit; exit $$built
 
 bench: ## Print the benchmark table; only ratios mean anything; BENCH='--race PROGRAM' races it
 	@$(DEV) bench $(BENCH)

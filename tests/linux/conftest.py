@@ -74,6 +74,15 @@ def image() -> Image:
         pytest.skip(f"left out: {error} ({error.hint})")
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With ``SHOAL_KERNEL_TESTS=smoke`` a kernel runs each queue twice, and no more: what each commit is tried with."""
+    if os.environ.get("SHOAL_KERNEL_TESTS") != "smoke":
+        return
+    long = [item for item in items if "image" in getattr(item, "fixturenames", ()) and "same_bytes" not in item.nodeid]
+    config.hook.pytest_deselected(items=long)
+    items[:] = [item for item in items if item not in long]
+
+
 @pytest.fixture
 def single() -> shoal.Scenario:
     return shoal.Scenario.from_toml(SINGLE)

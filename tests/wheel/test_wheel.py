@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -99,7 +100,7 @@ def test_a_newcomers_path(wheel: Path, version: str, tmp_path: Path) -> None:
         shutil.copytree(pip_settings, tmp_path / ".config" / "pip")
     call("python", "-m", "pip", "install", "--quiet", str(wheel))
     installed = time.monotonic()
-    assert call("shoal", "--version").startswith("shoal ")
+    assert re.fullmatch(r"shoal [0-9.]+ \(commit [0-9a-f]{10}\)\n?", call("shoal", "--version"))
     call("shoal", "run", "coexistence", "--set", "duration=5 s", "--set", "warmup=1 s", "--out", "shipped")
     assert (work / "shipped" / "report.html").is_file()
     (work / "own.toml").write_text(OWN, encoding="utf-8")
