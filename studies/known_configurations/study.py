@@ -214,5 +214,5 @@ STUDY = Study(
     about="[how they are read](../how-to/read-a-switch-configuration.md)",
     measure=measure,
     takes="about five minutes",
-    cells=lambda: [Cell("", named(case), partial(again, case), cpu_s=20) for case in cases()],
+    cells=lambda: [Cell("", named(case), partial(again, case), cpu_s=2) for case in cases()],
 )

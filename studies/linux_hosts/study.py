@@ -83,6 +83,6 @@ STUDY = Study(
     needs=("kernel",),
     takes="about ten minutes",
     cells=lambda: [
-        Cell("", (f"`{name}`",), lambda name=name: row(name), cpu_s=60) for name in SCENARIOS if has_kernel()
+        Cell("", (f"`{name}`",), lambda name=name: row(name), cpu_s=20) for name in SCENARIOS if has_kernel()
     ],
 )

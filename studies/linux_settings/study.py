@@ -132,7 +132,7 @@ def cells() -> Iterator[Cell]:
             name,
             ("as it is",),
             lambda name=name: dict(zip(HEADS, next(rows(name, kernel(), ()))[2:], strict=True)),
-            cpu_s=20,
+            cpu_s=10,
         )
 
 

@@ -9,35 +9,17 @@ from shoal_dev import ROOT
 
 FOLDER = ROOT / "fuzz" / "dictionaries"
 # What the schema cannot say: units, nodes of the built-in topologies, sections.
-COMMON = [
-    "BDP",
-    "Mbit/s",
-    "kB",
-    "ms",
-    "us",
-    "packets",
-    "per s",
-    "unlimited",
-    "off",
-    "h1",
-    "h2..h4",
-    "leaf1",
-    "spine1",
-    "switch",
-    "s1",
-    "in1",
-    "out1",
-]
+COMMON = {
+    *("BDP", "Mbit/s", "kB", "ms", "us", "packets", "per s", "unlimited", "off"),
+    *("h1", "h2..h4", "leaf1", "spine1", "switch", "s1", "in1", "out1"),
+}
 OWN = {
-    "scenario_toml": [
-        "[[flows]]",
-        "[[topology.links]]",
-        "[[topology.shared_buffers]]",
-        "[bottleneck]",
-        "[topology]",
-        "[trace]",
-    ],
-    "scenario_override": ["flows[0].", "flows.dctcp.", "topology.", "topology.links[0].", "bottleneck.aqm=", "trace."],
+    "scenario_toml": {
+        *("[[flows]]", "[[topology.links]]", "[[topology.shared_buffers]]", "[bottleneck]", "[topology]", "[trace]"),
+    },
+    "scenario_override": {
+        *("flows[0].", "flows.dctcp.", "topology.", "topology.links[0].", "bottleneck.aqm=", "trace."),
+    },
 }
 
 
@@ -63,5 +45,5 @@ def main() -> None:
 
     known = {word for word in words(json.loads(_native.schema())) if word.isascii() and '"' not in word}
     for target, own in OWN.items():
-        lines = [f'"{word}"\n' for word in sorted(known | set(COMMON) | set(own))]
+        lines = [f'"{word}"\n' for word in sorted(known | COMMON | own)]
         (FOLDER / target).write_text("".join(lines), encoding="utf-8")
