@@ -409,7 +409,7 @@ class GroupResult(TypedDict):
     fct_s: Distribution
     #: Completion times of all transfers, each divided by the time it would take alone.
     slowdown: Distribution
-    #: The same for transfers of similar size; empty if there are no transfers.
+    #: Completion times for transfers of similar size; empty if there are no transfers.
     fct_by_size: list[SizeBin]
     #: Sums over all flows.
     totals: Totals
