@@ -6,35 +6,47 @@ import pytest
 
 import shoal
 from shoal.linux import Image, plan, run_on_linux
+from shoal.scenario_keys import BottleneckAqm
 
 # Queue, controllers of the two flows.
-QUEUES = {
-    "codel": ('kind = "codel"', "reno cubic"),
-    "codel-ecn": ('kind = "codel"\necn = true', "reno dctcp"),
-    "fq-codel": ('kind = "fq-codel"', "reno dctcp"),
-    "fq-codel-flow": ('kind = "fq-codel"\nclassifier = "flow"', "reno dctcp"),
-    "pie": ('kind = "pie"', "reno reno"),
-    "pie-ecn": ('kind = "pie"\necn = true', "reno dctcp"),
+QUEUES: dict[str, tuple[BottleneckAqm, str]] = {
+    "codel": ({"kind": "codel"}, "reno cubic"),
+    "codel-ecn": ({"kind": "codel", "ecn": True}, "reno dctcp"),
+    "fq-codel": ({"kind": "fq-codel"}, "reno dctcp"),
+    "fq-codel-flow": ({"kind": "fq-codel", "classifier": "flow"}, "reno dctcp"),
+    "pie": ({"kind": "pie"}, "reno reno"),
+    "pie-ecn": ({"kind": "pie", "ecn": True}, "reno dctcp"),
     "gred": (
-        """kind = "gred"
-limit = "400 kB"
-not_ect = { min = "15 kB", max = "45 kB", avpkt = "1500 B", burst = "20 packets", probability = 0.1 }
-ect = { min = "15 kB", max = "45 kB", avpkt = "1500 B", burst = "20 packets", probability = 0.2, ecn = true }""",
+        {
+            "kind": "gred",
+            "limit": "400 kB",
+            "not_ect": {"min": "15 kB", "max": "45 kB", "avpkt": "1500 B", "burst": "20 packets", "probability": 0.1},
+            "ect": {
+                "min": "15 kB",
+                "max": "45 kB",
+                "avpkt": "1500 B",
+                "burst": "20 packets",
+                "probability": 0.2,
+                "ecn": True,
+            },
+        },
         "reno dctcp",
     ),
-    "dualpi2": ('kind = "dualpi2"\necn_mask = "any-ect"', "cubic dctcp"),
-    "dualpi2-enqueue": ('kind = "dualpi2"\necn_mask = "any-ect"\ndecide = "enqueue"', "cubic dctcp"),
-    "coupled": ('kind = "coupled"\nsaturation = "200 ms"\ncoupling = 1.63', "reno dctcp"),
-    "dualq-coupled": ('kind = "dualq-coupled"\nsaturation = "100 ms"\ncoupling = 8.0', "reno dctcp"),
+    "dualpi2": ({"kind": "dualpi2", "ecn_mask": "any-ect"}, "cubic dctcp"),
+    "dualpi2-enqueue": ({"kind": "dualpi2", "ecn_mask": "any-ect", "decide": "enqueue"}, "cubic dctcp"),
+    "coupled": ({"kind": "coupled", "saturation": "200 ms", "coupling": 1.63}, "reno dctcp"),
+    "dualq-coupled": ({"kind": "dualq-coupled", "saturation": "100 ms", "coupling": 8.0}, "reno dctcp"),
     "red": (
-        'kind = "red"\nmin = "10 packets"\nmax = "30 packets"\nspacing = "independent"\necn = true',
+        {"kind": "red", "min": "10 packets", "max": "30 packets", "spacing": "independent", "ecn": True},
         "reno dctcp",
     ),
     "wred": (
-        """kind = "wred"
-decide = "enqueue"
-mark = { min = "15 kB", max = "45 kB", max_probability = 0.2 }
-drop = { min = "15 kB", max = "45 kB", max_probability = 0.1 }""",
+        {
+            "kind": "wred",
+            "decide": "enqueue",
+            "mark": {"min": "15 kB", "max": "45 kB", "max_probability": 0.2},
+            "drop": {"min": "15 kB", "max": "45 kB", "max_probability": 0.1},
+        },
         "reno dctcp",
     ),
 }
@@ -42,19 +54,13 @@ drop = { min = "15 kB", max = "45 kB", max_probability = 0.1 }""",
 
 def scenario(queue: str, *, buffer: str = "1000 packets", seconds: int = 20) -> shoal.Scenario:
     aqm, controllers = QUEUES[queue]
-    flows = "".join(
-        f'[[flows]]\ncc = "{cc}"\nname = "{cc} {i}"\nrtt = "10 ms"\n' for i, cc in enumerate(controllers.split())
-    )
-    return shoal.Scenario.from_toml(
-        f"""
-duration = "{seconds} s"
-warmup = "{seconds // 4} s"
-[bottleneck]
-rate = "20 Mbit/s"
-buffer = "{buffer}"
-[bottleneck.aqm]
-{aqm}
-{flows}"""
+    return shoal.Scenario.from_keys(
+        {
+            "duration": f"{seconds} s",
+            "warmup": f"{seconds // 4} s",
+            "bottleneck": {"rate": "20 Mbit/s", "buffer": buffer, "aqm": aqm},
+            "flows": [{"cc": cc, "name": f"{cc} {i}", "rtt": "10 ms"} for i, cc in enumerate(controllers.split())],
+        }
     )
 
 

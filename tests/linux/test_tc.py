@@ -9,19 +9,27 @@ import shoal
 from shoal.errors import UsageError
 from shoal.linux import GuestError, Image, LinuxError, plan
 from shoal.linux.tc import Loaded, Queue, as_planned, configured, lines_of, load
+from shoal.scenario_keys import BottleneckAqm
 from shoal.switch import Port, find_platform
 from shoal.switch.from_scenario import queues_of
 from shoal.switch.platforms.tc import TcOptions
 from shoal.switch.writing import Writing
 
 # Besides those of test_queues: laws that it has no need of.
-MORE = {
-    "linux-red": 'kind = "linux-red"\nmin = "15 kB"\nmax = "45 kB"\navpkt = "1500 B"\nprobability = 0.1\necn = true',
-    "red-nodrop": 'kind = "linux-red"\nmin = "15 kB"\nmax = "60 kB"\navpkt = "1 kB"\necn = true\nnodrop = true',
-    "codel-threshold": 'kind = "codel"\nlimit = "500 packets"\necn = true\nce_threshold = "1 ms"',
-    "fq-codel-few": 'kind = "fq-codel"\nlimit = "500 packets"\nflows = 64\nquantum = "1500 B"',
-    "dualpi2-step": 'kind = "dualpi2"\nlimit = "200 packets"\ntarget = "20 ms"\nstep_threshold = "2400 us"',
-    "fifo": 'kind = "fifo"',
+MORE: dict[str, BottleneckAqm] = {
+    "linux-red": {
+        "kind": "linux-red",
+        "min": "15 kB",
+        "max": "45 kB",
+        "avpkt": "1500 B",
+        "probability": 0.1,
+        "ecn": True,
+    },
+    "red-nodrop": {"kind": "linux-red", "min": "15 kB", "max": "60 kB", "avpkt": "1 kB", "ecn": True, "nodrop": True},
+    "codel-threshold": {"kind": "codel", "limit": "500 packets", "ecn": True, "ce_threshold": "1 ms"},
+    "fq-codel-few": {"kind": "fq-codel", "limit": "500 packets", "flows": 64, "quantum": "1500 B"},
+    "dualpi2-step": {"kind": "dualpi2", "limit": "200 packets", "target": "20 ms", "step_threshold": "2400 us"},
+    "fifo": {"kind": "fifo"},
 }
 SAME = ("codel", "codel-ecn", "fq-codel", "pie", "pie-ecn", "gred", "dualpi2", "dualpi2-enqueue")
 
@@ -35,10 +43,13 @@ def loaded(lines: str, image: Image) -> Loaded:
         pytest.skip(f"left out: {error} ({error.hint})")
 
 
-def with_law(aqm: str) -> shoal.Scenario:
-    return shoal.Scenario.from_toml(
-        'duration = "1 s"\nflows = [{ cc = "reno", rtt = "10 ms" }]\n'
-        f'[bottleneck]\nrate = "100 Mbit/s"\nbuffer = "400 kB"\n[bottleneck.aqm]\n{aqm}\n'
+def with_law(aqm: BottleneckAqm) -> shoal.Scenario:
+    return shoal.Scenario.from_keys(
+        {
+            "duration": "1 s",
+            "flows": [{"cc": "reno", "rtt": "10 ms"}],
+            "bottleneck": {"rate": "100 Mbit/s", "buffer": "400 kB", "aqm": aqm},
+        }
     )
 
 

@@ -221,12 +221,12 @@ def test_results_repeat_the_notes_of_the_scenario() -> None:
 
 
 def _one_flow(rate: str) -> shoal.Scenario:
-    return shoal.Scenario.from_toml(
-        f"""
-duration = "20 ms"
-bottleneck = {{ rate = "{rate}", buffer = "500 packets", aqm = {{ kind = "step", threshold = "20 packets" }} }}
-flows = [{{ cc = "dctcp", rtt = "100 us" }}]
-"""
+    return shoal.Scenario.from_keys(
+        {
+            "duration": "20 ms",
+            "bottleneck": {"rate": rate, "buffer": "500 packets", "aqm": {"kind": "step", "threshold": "20 packets"}},
+            "flows": [{"cc": "dctcp", "rtt": "100 us"}],
+        }
     )
 
 

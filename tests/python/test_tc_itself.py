@@ -16,6 +16,7 @@ import pytest
 
 import shoal
 from shoal.linux.images import Unbuilt
+from shoal.scenario_keys import BottleneckAqm
 from shoal.switch import Port, find_platform
 from shoal.switch.from_scenario import queues_of
 from shoal.switch.platforms.tc import TcOptions
@@ -46,21 +47,37 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 RTM_NEWQDISC = 36
 TCA_KIND, TCA_OPTIONS = 1, 2
 
-LAWS = {
-    "red": 'kind = "linux-red"\nmin = "15 kB"\nmax = "45 kB"\navpkt = "1500 B"\nprobability = 0.1\necn = true',
-    "red-nodrop": 'kind = "linux-red"\nmin = "15 kB"\nmax = "60 kB"\navpkt = "1000 B"\necn = true\nnodrop = true',
-    "red-harddrop": 'kind = "linux-red"\nmin = "9 kB"\nmax = "60 kB"\navpkt = "1000 B"\necn = true\nharddrop = true',
-    "codel": 'kind = "codel"\nlimit = "500 packets"\necn = true\nce_threshold = "1 ms"',
-    "fq-codel": 'kind = "fq-codel"\nlimit = "500 packets"\nflows = 64\nquantum = "1500 B"\nmemory_limit = "unlimited"',
-    "pie": 'kind = "pie"\nlimit = "500 packets"\nalpha = 3\nbeta = 21\ntupdate = "16 ms"\necn = true',
-    "fifo": 'kind = "fifo"',
+LAWS: dict[str, BottleneckAqm] = {
+    "red": {"kind": "linux-red", "min": "15 kB", "max": "45 kB", "avpkt": "1500 B", "probability": 0.1, "ecn": True},
+    "red-nodrop": {"kind": "linux-red", "min": "15 kB", "max": "60 kB", "avpkt": "1000 B", "ecn": True, "nodrop": True},
+    "red-harddrop": {
+        "kind": "linux-red",
+        "min": "9 kB",
+        "max": "60 kB",
+        "avpkt": "1000 B",
+        "ecn": True,
+        "harddrop": True,
+    },
+    "codel": {"kind": "codel", "limit": "500 packets", "ecn": True, "ce_threshold": "1 ms"},
+    "fq-codel": {
+        "kind": "fq-codel",
+        "limit": "500 packets",
+        "flows": 64,
+        "quantum": "1500 B",
+        "memory_limit": "unlimited",
+    },
+    "pie": {"kind": "pie", "limit": "500 packets", "alpha": 3, "beta": 21, "tupdate": "16 ms", "ecn": True},
+    "fifo": {"kind": "fifo"},
 }
 
 
-def scenario(aqm: str) -> shoal.Scenario:
-    return shoal.Scenario.from_toml(
-        'duration = "1 s"\nflows = [{ cc = "reno", rtt = "10 ms" }]\n'
-        f'[bottleneck]\nrate = "100 Mbit/s"\nbuffer = "400 kB"\n[bottleneck.aqm]\n{aqm}\n'
+def scenario(aqm: BottleneckAqm) -> shoal.Scenario:
+    return shoal.Scenario.from_keys(
+        {
+            "duration": "1 s",
+            "flows": [{"cc": "reno", "rtt": "10 ms"}],
+            "bottleneck": {"rate": "100 Mbit/s", "buffer": "400 kB", "aqm": aqm},
+        }
     )
 
 

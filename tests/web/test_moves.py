@@ -10,21 +10,24 @@ from pathlib import Path
 from conftest import run_in_node
 from test_same_bytes import native
 
+from shoal._toml import toml_document
+from shoal.scenario_keys import BottleneckAqm, ScenarioKeys
+
 SEED = 14
 SEQUENCES = 100
 MOVES = 25
 DURATION_S = 6.0
 # A move takes effect so long after the time at which it is made: longer than the transmission of a packet.
 AHEAD_S = 0.01
-QUEUES = [
-    '{ kind = "red", min = "20 packets", max = "60 packets", max_probability = 0.1 }',
-    '{ kind = "coupled", saturation = "100 ms" }',
-    '{ kind = "dualq-coupled", saturation = "100 ms" }',
-    '{ kind = "dualpi2" }',
-    '{ kind = "step", threshold = "10 packets" }',
-    '{ kind = "fifo" }',
-    '{ kind = "codel" }',
-    '{ kind = "fq-codel" }',
+QUEUES: list[BottleneckAqm] = [
+    {"kind": "red", "min": "20 packets", "max": "60 packets", "max_probability": 0.1},
+    {"kind": "coupled", "saturation": "100 ms"},
+    {"kind": "dualq-coupled", "saturation": "100 ms"},
+    {"kind": "dualpi2"},
+    {"kind": "step", "threshold": "10 packets"},
+    {"kind": "fifo"},
+    {"kind": "codel"},
+    {"kind": "fq-codel"},
 ]
 
 
@@ -32,7 +35,7 @@ QUEUES = [
 class Plan:
     """What a page with sliders writes: a pool of flows of each kind, the rate and the delay, each over time."""
 
-    queue: str
+    queue: BottleneckAqm
     pools: list[list[list[float | None]]] = field(
         default_factory=lambda: [[[0.0, None], *([None, None] for _ in range(12))] for _ in range(2)]
     )
@@ -61,22 +64,28 @@ class Plan:
             flow[0] = at_s
 
     def text(self) -> str:
-        def entries(pool: list[list[float | None]], which: int) -> str:
-            return ", ".join('"never"' if flow[which] is None else f'"{flow[which]:.6f} s"' for flow in pool)
+        def entries(pool: list[list[float | None]], which: int) -> list[str]:
+            return ["never" if flow[which] is None else f"{flow[which]:.6f} s" for flow in pool]
 
-        def changes(values: list[tuple[float, int]], unit: str) -> str:
-            return ", ".join(f'["{at_s:.6f} s", "{value} {unit}"]' for at_s, value in values)
+        def changes(values: list[tuple[float, int]], unit: str) -> list[list[str]]:
+            return [[f"{at_s:.6f} s", f"{value} {unit}"] for at_s, value in values]
 
-        groups = "".join(
-            f'[[flows]]\ncc = "{cc}"\nrtt = "10 ms"\nstart = [{entries(pool, 0)}]\nstop = [{entries(pool, 1)}]\n'
-            for cc, pool in zip(("cubic", "dctcp"), self.pools, strict=True)
-        )
-        return (
-            f'duration = "{DURATION_S} s"\nwarmup = "1 s"\ntrace.series = "100 ms"\n'
-            f'[bottleneck]\nrate = "40 Mbit/s"\nbuffer = "200 packets"\naqm = {self.queue}\n'
-            f"schedule = {{ rates = [{changes(self.rates, 'Mbit/s')}], delays = [{changes(self.delays, 'ms')}] }}\n"
-            + groups
-        )
+        keys: ScenarioKeys = {
+            "duration": f"{DURATION_S} s",
+            "warmup": "1 s",
+            "trace": {"series": "100 ms"},
+            "bottleneck": {
+                "rate": "40 Mbit/s",
+                "buffer": "200 packets",
+                "aqm": self.queue,
+                "schedule": {"rates": changes(self.rates, "Mbit/s"), "delays": changes(self.delays, "ms")},
+            },
+            "flows": [
+                {"cc": cc, "rtt": "10 ms", "start": entries(pool, 0), "stop": entries(pool, 1)}
+                for cc, pool in zip(("cubic", "dctcp"), self.pools, strict=True)
+            ],
+        }
+        return toml_document(keys)
 
 
 def sequence(number: int) -> list[tuple[float, str]]:
