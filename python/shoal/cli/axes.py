@@ -37,7 +37,7 @@ def columns_of(axes: Sequence[str], option: str) -> dict[str, list[object]]:
 
 
 def factors_of(
-    axes: Sequence[str], pairs: Sequence[str], samples: Sequence[str], sampling: object = None
+    axes: Sequence[str], pairs: Sequence[str], samples: Sequence[str], sampling: str | None = None
 ) -> Iterator[Factor]:
     """What the options vary: each ``--axis`` by itself, all ``--pair`` together, all ``--sample`` together.
 
@@ -55,7 +55,7 @@ def factors_of(
     if not samples or sampling is None:
         has, lacks = ("--sample", "--sampling sobol:256") if samples else ("--sampling", "--sample KEY=LOW:HIGH")
         raise UsageError(f"{has} needs {lacks.split()[0]}, too", hint=f"add {lacks}")
-    method, _, rest = str(sampling).partition(":")
+    method, _, rest = sampling.partition(":")
     points, colon, seed = rest.partition(":")
     if not points.isdecimal() or (colon and not seed.isdecimal()):
         raise UsageError(f"`--sampling {sampling}` is not METHOD:POINTS", hint="as in --sampling sobol:256")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -168,15 +168,8 @@ def sweep(
       shoal sweep my.toml --sample K=1:1000:log --sample flows.dctcp.rtt='1:50 ms' --sampling sobol:256 --set ...
       shoal sweep sweep.toml --shard 3/16 --out part-03
     """
-    given: dict[str, object] = {
-        "--axis": axis,
-        "--pair": pair,
-        "--sample": sample,
-        "--sampling": sampling,
-        "--set": set_,
-    }
-    given |= {"--sizes": sizes, "--seeds": seeds, "--until": until, "--max-seeds": max_seeds, "--metric": metric}
-    given |= {"--on": on if on is not Plane.SIM else None}
+    plane = on if on is not Plane.SIM else None
+    given = _Given(axis, pair, sample, sampling, set_, sizes, seeds, until, max_seeds, metric, plane)
     subject = _subject(scenario, given)
     plan = subject.plan
     place = _shard(shard, out, len(plan.design)) if shard is not None else None
@@ -217,6 +210,30 @@ def sweep(
 
 
 @dataclass(frozen=True)
+class _Given:
+    """Options that say what to run, each by its name; ``None`` is one that was not given."""
+
+    axis: list[str] | None
+    pair: list[str] | None
+    sample: list[str] | None
+    sampling: str | None
+    set: list[str] | None
+    sizes: list[str] | None
+    seeds: int | None
+    until: str | None
+    max_seeds: int | None
+    metric: list[str] | None
+    on: Plane | None
+
+    def refuse_beside(self, path: Path) -> None:
+        """Refuse any of them for a file that says what to run itself."""
+        for field in fields(self):
+            if getattr(self, field.name) is not None:
+                name = f"--{field.name.replace('_', '-')}"
+                raise UsageError(f"`{path}` is a sweep, which says that itself: {name}", hint="change the file instead")
+
+
+@dataclass(frozen=True)
 class _Asked:
     """What a command asks for, and the files that it was read from.
 
@@ -243,7 +260,7 @@ class _Asked:
                 write_text(folder / name, read_text(path))
 
 
-def _subject(path: Path, given: dict[str, object]) -> _Asked:
+def _subject(path: Path, given: _Given) -> _Asked:
     from shoal.runs.plan import Plan
     from shoal.sweeps.file import is_sweep, read_sweep
 
@@ -251,9 +268,7 @@ def _subject(path: Path, given: dict[str, object]) -> _Asked:
     is_plan = found.suffix == ".json"
     if not is_plan and not is_sweep(read_text(found)):
         return _from_options(found, given)
-    for name, value in given.items():
-        if value is not None:
-            raise UsageError(f"`{path}` is a sweep, which says that itself: {name}", hint="change the file instead")
+    given.refuse_beside(path)
     if is_plan:
         return _Asked(Plan.read(found), {}, False)
     read = read_sweep(found)
@@ -261,33 +276,28 @@ def _subject(path: Path, given: dict[str, object]) -> _Asked:
     return _Asked(read.plan, {"source.toml": read.scenario, "sweep.toml": found, **sizes}, False)
 
 
-def _from_options(path: Path, given: dict[str, object]) -> _Asked:
+def _from_options(path: Path, given: _Given) -> _Asked:
     from shoal.metrics import default_metrics
     from shoal.runs.design import Design
     from shoal.runs.plan import Plan
     from shoal.runs.plane import kernel_here
     from shoal.runs.until import Until, least_seeds
 
-    def texts(name: str) -> list[str]:
-        value = given[name]
-        return [str(one) for one in value] if isinstance(value, list) else []
-
-    design = Design(tuple(factors_of(texts("--axis"), texts("--pair"), texts("--sample"), given["--sampling"])))
-    sizes = texts("--sizes")
-    template = options.read_template(path, texts("--set"), design.keys, sizes)
-    metrics = _metrics(texts("--metric")) if given["--metric"] else default_metrics(template.scenario)
-    until = Until.parse(str(given["--until"]), metrics) if given["--until"] is not None else None
-    most, seeds = given["--max-seeds"], given["--seeds"]
-    if most is not None and until is None:
+    design = Design(tuple(factors_of(given.axis or [], given.pair or [], given.sample or [], given.sampling)))
+    sizes = given.sizes or []
+    template = options.read_template(path, given.set or [], design.keys, sizes)
+    metrics = _metrics(given.metric) if given.metric else default_metrics(template.scenario)
+    until = Until.parse(given.until, metrics) if given.until is not None else None
+    if given.max_seeds is not None and until is None:
         raise UsageError("--max-seeds bounds what --until asks for, and there is none", hint="leave it out")
     plan = Plan(
         template,
         design,
         metrics,
-        seeds if isinstance(seeds, int) else least_seeds if until else 1,
+        given.seeds if given.seeds is not None else least_seeds if until else 1,
         until,
-        **({"max_seeds": most} if isinstance(most, int) else {}),
-        kernel=kernel_here().identity if given["--on"] else "",
+        **({"max_seeds": given.max_seeds} if given.max_seeds is not None else {}),
+        kernel=kernel_here().identity if given.on is not None else "",
     )
     files = {f"sizes-{number}.csv": Path(text.partition("=")[2].strip()) for number, text in enumerate(sizes)}
     return _Asked(plan, {"source.toml": path, **files}, True)

@@ -477,14 +477,12 @@ class Paper(Table):
 
     def on_linux(self, release: str) -> tuple[Reading, Reading]:
         """The chosen reading with what a kernel needs: for the simulator, to tell planes from settings, and for it."""
-        assert self.linux is not None  # noqa: S101  (its items have been read)
-        chosen = self.reading(self.chosen)
+        if self.linux is None:
+            raise UsageError(f"`{self.name}` has no form for Linux", hint="add [linux] to its paper.toml")
+        chosen, why, on_top = self.reading(self.chosen), self.linux.why, self.linux.set
 
         def reading(name: str, title: str) -> Reading:
-            assert self.linux is not None  # noqa: S101
-            return Reading(
-                name=name, title=title, why=self.linux.why, set=chosen.set, like=chosen.name, on_top=self.linux.set
-            )
+            return Reading(name=name, title=title, why=why, set=chosen.set, like=chosen.name, on_top=on_top)
 
         there = f"linux-{release.removesuffix('-shoal')}"
         return (
