@@ -1,0 +1,97 @@
+"""Studies and their records: what each declares is there, and a row that is no longer what was recorded is seen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shoal_dev import recheck
+from shoal_dev.recheck import compared
+from shoal_dev.study import IMAGES, Cell, Study, find, names, options_of, page_of, with_block
+from shoal_dev.tables import table, tables_of
+
+PAGE = """# Speeds
+
+| car | km/h | wheels |
+|---|--:|--:|
+| red | 100 | 4 |
+
+## On ice
+
+| car | km/h | wheels |
+|---|--:|--:|
+| red | 30 | 4 |
+"""
+
+
+@pytest.mark.parametrize("name", [name for name in names() if name not in ("papers", "episodes")])
+def test_a_study_has_the_page_that_it_declares(name: str) -> None:
+    study = find(name)
+    text = page_of(name, study).read_text(encoding="utf-8")
+    if study.page:
+        assert with_block(page_of(name, study), name, "anew").count("anew") >= 1
+    else:
+        assert text.startswith(f"# {study.title}\n\n")
+        assert f"Written by `tools/shoal-dev record {name}`" in text
+    if study.caption:
+        assert f"![{study.caption}](../img/{name}.png)" in text
+        assert (IMAGES / f"{name}.png").is_file()
+
+
+@pytest.mark.parametrize("name", [name for name in names() if find(name).cells and name != "papers"])
+def test_every_row_that_can_be_made_again_was_recorded(name: str) -> None:
+    study = find(name)
+    recorded = list(tables_of(page_of(name, study).read_text(encoding="utf-8")))
+    cells = list(study.cells())
+    assert cells
+    assert [cell.row for cell in cells if not recheck._row(recorded, cell)] == []
+
+
+@pytest.mark.parametrize(
+    ("section", "now", "different"),
+    [
+        ("", {"km/h": "100"}, []),
+        ("", {"km/h": "101"}, ["km/h"]),
+        ("On ice", {"km/h": "100", "wheels": "4"}, ["km/h"]),
+        ("On ice", {"km/h": "30", "wheels": "4"}, []),
+        ("On sand", {"km/h": "30"}, ["row"]),
+        ("", {"doors": "2"}, ["doors"]),
+    ],
+)
+def test_a_row_that_is_another_one_is_seen(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, section: str, now: dict[str, str], different: list[str]
+) -> None:
+    page = tmp_path / "speeds.md"
+    page.write_text(PAGE, encoding="utf-8")
+    monkeypatch.setattr(recheck, "page_of", lambda *_: page)
+    study = Study(title="Speeds", measure=lambda: iter(()), takes="no time")
+    (found,) = compared("speeds", study, Cell(section, ("red",), lambda: now, cpu_s=0))
+    assert found.different == different
+    assert ("DIFFERENT" in str(found)) == bool(different)
+    assert ("not rechecked: wheels" in str(found)) == (section == "" and "km/h" in now)
+
+
+@pytest.mark.parametrize(("speed", "different"), [("30", []), ("31", ["km/h"])])
+def test_a_page_is_made_again_as_a_whole(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, speed: str, different: list[str]
+) -> None:
+    page = tmp_path / "speeds.md"
+    page.write_text(PAGE, encoding="utf-8")
+    monkeypatch.setattr(recheck, "page_of", lambda *_: page)
+    study = Study(title="Speeds", measure=lambda: iter([PAGE.replace("| 30 |", f"| {speed} |")]), takes="no time")
+    assert [head for row in compared("speeds", study, None) for head in row.different] == different
+
+
+def test_a_table_is_read_as_it_was_written() -> None:
+    text = table(("a|b", "c"), [("1|2", 3), ("x\ny", "")], "lr")
+    assert text.splitlines()[1] == "|---|--:|"
+    (found,) = tables_of(f"## Part\n\n{text}\n")
+    assert (found.section, found.heads, found.rows) == ("Part", ("a|b", "c"), (("1|2", "3"), ("x y", "")))
+
+
+def test_arguments_of_a_study_have_the_types_of_their_defaults() -> None:
+    study = find("bench-threads")
+    assert options_of(study, ["cases=fabric-1k", "repeat=2"]) == {"cases": "fabric-1k", "repeat": 2}
+    with pytest.raises(SystemExit, match="no argument `cores`"):
+        options_of(study, ["cores=2"])
