@@ -14,7 +14,7 @@ from shoal_dev.study import Cell, Study, find, has_kernel, names, page_of, parts
 from shoal_dev.tables import ReadTable, tables_of
 
 # About what it takes to make a page as a whole.
-WHOLE_CPU_S = 90
+WHOLE_CPU_S = 25
 # More cells of a row than this are counted, not named.
 MANY = 12
 
