@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from shoal_dev import recheck
+from shoal_dev import study as study_module
 from shoal_dev.recheck import compared
 from shoal_dev.study import IMAGES, Cell, Study, find, names, options_of, page_of, with_block
 from shoal_dev.tables import table, tables_of
@@ -95,3 +96,14 @@ def test_arguments_of_a_study_have_the_types_of_their_defaults() -> None:
     assert options_of(study, ["cases=fabric-1k", "repeat=2"]) == {"cases": "fabric-1k", "repeat": 2}
     with pytest.raises(SystemExit, match="no argument `cores`"):
         options_of(study, ["cores=2"])
+
+
+@pytest.mark.parametrize(("build", "other"), [("7.3.4-aa", ""), ("7.3.4-bb", "7.3.4-aa")])
+def test_rows_of_another_build_of_the_kernel_are_not_compared(
+    monkeypatch: pytest.MonkeyPatch, build: str, other: str
+) -> None:
+    monkeypatch.setattr(study_module, "has_kernel", lambda: True)
+    monkeypatch.setattr(study_module, "kernel_build", lambda: build)
+    head = "# Rows\n\n2026-11-25, shoal abc, kernel 7.3.4-aa. Written by `tools/shoal-dev record rows`.\n"
+    assert study_module.other_kernel(head) == other
+    assert study_module.other_kernel(head.replace(", kernel 7.3.4-aa", "")) == ""

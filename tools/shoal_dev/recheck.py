@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from shoal_dev.study import Cell, Study, find, has_kernel, names, page_of, parts
+from shoal_dev.study import Cell, Study, find, has_kernel, names, other_kernel, page_of, parts
 from shoal_dev.tables import ReadTable, tables_of
 
 # About what it takes to make a page as a whole.
@@ -95,6 +95,8 @@ def _known(name: str | None) -> Iterator[tuple[str, Study, Cell | None]]:
         study = find(of)
         if study.of_a_machine:
             print(f"{of}: not rechecked: its numbers are those of a machine")
+        elif "kernel" in study.needs and (build := other_kernel(page_of(of, study).read_text(encoding="utf-8"))):
+            print(f"{of}: not rechecked: recorded on another build of the kernel, {build}")
         elif study.cells is None:
             yield of, study, None
         else:

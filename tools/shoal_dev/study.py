@@ -123,12 +123,16 @@ def page_of(name: str, study: Study) -> Path:
     return ROOT / "docs" / (study.page or f"records/{name}.md")
 
 
-def measured_on(*, processor: bool) -> str:
-    """Date and version, and the processor if numbers depend on it."""
+def measured_on(study: Study) -> str:
+    """Date and version, and the processor or the build of the kernel if numbers depend on it."""
     describe = subprocess.run(["git", "describe", "--always"], cwd=ROOT, capture_output=True, text=True, check=True)
     words = [f"{datetime.datetime.now(tz=datetime.UTC):%F}", f"shoal {describe.stdout.strip()}"]
-    if processor and (model := re.search(r"^model name\s*: (.*)", Path("/proc/cpuinfo").read_text(), re.MULTILINE)):
+    if study.of_a_machine and (
+        model := re.search(r"^model name\s*: (.*)", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    ):
         words.append(model[1])
+    if "kernel" in study.needs:
+        words.append(f"kernel {kernel_build()}")
     return ", ".join(words)
 
 
@@ -157,7 +161,7 @@ def record(name: str, words: Sequence[str] = (), *, only_print: bool = False) ->
             print(part, end="\n\n", flush=True)
         return 0
     text = "\n\n".join(parts(name, study, options, draw=True))
-    head = measured_on(processor=study.of_a_machine)
+    head = measured_on(study)
     path = page_of(name, study)
     if study.page:
         path.write_text(with_block(path, name, f"{head}.\n\n{text}"), encoding="utf-8")
@@ -267,6 +271,17 @@ def kernel() -> Image:
 def kernel_release() -> str:
     """The release of that kernel."""
     return kernel().release
+
+
+def kernel_build() -> str:
+    """The build of that kernel: version, configuration and compiler, on all of which its random numbers depend."""
+    return kernel().folder.name
+
+
+def other_kernel(page: str) -> str:
+    """The build of the kernel on which a page was recorded, if it names one and this machine has another one."""
+    named = re.search(r", kernel (\S+)\.\s", page)
+    return named[1] if named and has_kernel() and named[1] != kernel_build() else ""
 
 
 def has_kernel() -> bool:
