@@ -3,7 +3,7 @@
 //! [`for_each_law`](crate::for_each_law) is the one list of them. From it come [`QueueConfig`](crate::QueueConfig),
 //! [`AnyQueue`](crate::AnyQueue), [`DOCS`](crate::DOCS) and the tests of all queues here, the kinds of `aqm` in a
 //! scenario (`shoal-scenario`) and what the real kernel has for them (`shoal-linux`). A law that is in the list and
-//! lacks a part in one of these rooms does not compile. How to add one: docs/add-a-queue.md.
+//! lacks a part in one of these rooms does not compile. How to add one: docs/internals/add-a-queue.md.
 //!
 //! Documents that the sentences of the list name: [RFC 8033](https://www.rfc-editor.org/rfc/rfc8033) (PIE),
 //! [RFC 8289](https://www.rfc-editor.org/rfc/rfc8289) (CoDel), [RFC 8290](https://www.rfc-editor.org/rfc/rfc8290)
