@@ -35,12 +35,13 @@ def problems(words: list[str]) -> list[str]:
     metrics, sweep = BLOCK.findall(metric_page), re.search(r"^shoal (sweep .*)$", metric_page, re.MULTILINE)
     if command is None or controller is None or sweep is None or min(len(blocks), len(metrics)) < 2:
         return [f"{PAGE}, {CONTROLLER_PAGE} or {METRIC_PAGE} has lost its command or files"]
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "python"), "CARGO_TARGET_DIR": str(ROOT / "target")}
     with tempfile.TemporaryDirectory(prefix="shoal-skeletons-") as folder:
-        # Cargo keeps what it built of the crates by their place, so the place is the same each time.
         copy = ROOT / "target" / "skeletons" if with_tests else Path(folder)
         shutil.rmtree(copy, ignore_errors=True)
         copy_of_tree(copy)
+        environment = os.environ | {"PYTHONPATH": str(ROOT / "python"), "CARGO_TARGET_DIR": str(copy / "target")}
+        if with_tests:
+            copy_of_libraries(copy)
         for skeleton in (command[1], controller[1]):
             run([sys.executable, "-m", "shoal", *skeleton.split()], copy, environment)
         build(copy, environment, with_tests=with_tests)
@@ -67,6 +68,17 @@ def copy_of_tree(copy: Path) -> None:
         if (ROOT / name).is_file() or (ROOT / name).is_symlink():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, copy / name, follow_symlinks=False)
+
+
+def copy_of_libraries(copy: Path) -> None:
+    """Copy what is built already, if anything is: the copy changes it, and must not change that of this tree.
+
+    Cargo knows crates by their place in the workspace and their files by their times. In one folder it would take the
+    crates of the copy for those of this tree, whose files are older.
+    """
+    built = ROOT / "target" / "ci"
+    if built.is_dir():
+        shutil.copytree(built, copy / "target" / "ci", ignore=shutil.ignore_patterns("incremental", "examples"))
 
 
 def apply(path: Path, where: str, text: str) -> None:
