@@ -53,6 +53,15 @@ def smallest_k() -> tuple[str, ...]:
     return tuple(re.findall(r"K = (\d+)", found))
 
 
+def changed_ratios() -> dict[str, str]:
+    """By how many per cent segments of hosts change the rate ratio of a mix, by its scenario."""
+    ratios = {
+        each["scenario"].strip("`"): each["rate ratio"] for each in rows("docs/records/linux-hosts.md", "scenario")
+    }
+    found = {name: re.search(r"\(([+-][\d.]+) ±", text) for name, text in ratios.items()}
+    return {name: f"{abs(float(match[1])):.0f}" for name, match in found.items() if match is not None}
+
+
 @dataclass(frozen=True)
 class Statement:
     """A sentence of a page whose numbers, the groups of the pattern, are read from a table."""
@@ -88,6 +97,19 @@ STATEMENTS = {
         "docs/linux.md",
         r"`mix-fq-codel-40m` has ([\d.]+) packets on the simulator and ([\d.]+) on Linux",
         lambda: tuple(means_of("mix-fq-codel-40m")),
+    ),
+    "ratios-with-segments": Statement(
+        "docs/linux.md",
+        r"rises by (\d+) % on dual RED \(Reno and DCTCP\) and by (\d+) % behind DualPI2",
+        lambda: tuple(changed_ratios()[f"compare/{name}"] for name in ("mix-dual-red-10m", "cubic-dctcp-dualpi2-40m")),
+    ),
+    "largest-ratio-with-segments": Statement(
+        "docs/linux.md", r"and (\d+) % of a rate ratio", lambda: (max(changed_ratios().values(), key=int),)
+    ),
+    "largest-ratio-that-a-model-names": Statement(
+        "crates/core/tcp/src/docs.rs",
+        r"ratio changes by up to (\d+) %",
+        lambda: (max(changed_ratios().values(), key=int),),
     ),
     "cpu-beside-runs": Statement(
         "docs/sweeps.md",
