@@ -77,3 +77,12 @@ TC_RED = (
     "tc qdisc add dev eth0 root handle 1: red limit 1000000 min 30000 max 30001 avpkt 1500 burst 20 "
     "probability 0.999999 bandwidth 100mbit ecn nodrop\n"
 )
+
+# The fields of a profile that most tests change one or two of.
+SONIC_PROFILE = {
+    "ecn": "ecn_all",
+    "wred_green_enable": "true",
+    "green_min_threshold": "200000",
+    "green_max_threshold": "400000",
+    "green_drop_probability": "10",
+}

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 from conftest import Cli
+from short_runs import shorten
 
-from shoal.advise import Advice, Device, Goal, Question, Verdict, advise, traffic
+from shoal.advise import Advice, Device, Goal, Question, Verdict, advise
 from shoal.advise import candidates as laws
 from shoal.advise.candidates import Knob, candidates, knobs, scaled, thresholds_bytes
 from shoal.advise.judging import Means, Numbers, judge, means
@@ -174,12 +175,7 @@ def test_goals_choose_differently() -> None:
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> Question:
     """A question that is answered in seconds: fewer packets a run, few candidates."""
-    monkeypatch.setattr(traffic, "_packets", 4000)
-    monkeypatch.setattr(traffic, "_round_trips", 20)
-    monkeypatch.setattr(traffic, "_least_s", 0.0)
-    monkeypatch.setattr(traffic, "_long_s", 0.0)
-    monkeypatch.setattr(traffic, "_settling_s", 0.0)
-    monkeypatch.setattr(traffic, "_look_settling_s", 0.0)
+    shorten(monkeypatch, round_trips=20, least_s=0.0, settling_s=0.0)
     everything = laws._on_linux
     monkeypatch.setattr(laws, "_on_linux", lambda question: list(everything(question))[::4])
     return Question(rate="40 Mbit/s", rtt="20 ms", flows=2, hosts="ideal")

@@ -9,9 +9,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from short_runs import shorten
 
 import shoal
-from shoal.advise import Advice, Device, Goal, Question, Verdict, advise, traffic, wording
+from shoal.advise import Advice, Device, Goal, Question, Verdict, advise, wording
 from shoal.advise import candidates as laws
 from shoal.advise.advising import _variations
 from shoal.advise.candidates import Candidate, candidates
@@ -199,12 +200,7 @@ def test_what_is_otherwise_is_otherwise_in_one_thing() -> None:
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs of about 50 ms at 1 Gbit/s: not to be trusted, but each kind of law does what it does."""
-    monkeypatch.setattr(traffic, "_packets", 4000)
-    monkeypatch.setattr(traffic, "_round_trips", 100)
-    monkeypatch.setattr(traffic, "_least_s", 0.04)
-    monkeypatch.setattr(traffic, "_long_s", 0.04)
-    monkeypatch.setattr(traffic, "_settling_s", 0.02)
-    monkeypatch.setattr(traffic, "_look_settling_s", 0.02)
+    shorten(monkeypatch, round_trips=100, least_s=0.04, settling_s=0.02)
 
 
 on_switch = laws._on_switch

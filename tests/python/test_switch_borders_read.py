@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from switch_documents import GBIT, amount, law, only, read, said
+from switch_documents import GBIT, SONIC_PROFILE, amount, law, only, read, said
 
 import shoal
 from shoal.switch import Port, Queue, Unit
@@ -21,13 +21,7 @@ MARK, DROP = Action.MARK, Action.DROP
 
 def sonic(**tables: Any) -> str:
     """CONFIG_DB with a profile of all colours' usual fields on queue 3 of Ethernet0."""
-    profile = {
-        "ecn": "ecn_all",
-        "wred_green_enable": "true",
-        "green_min_threshold": "200000",
-        "green_max_threshold": "400000",
-        "green_drop_probability": "10",
-    } | tables.pop("profile", {})
+    profile = SONIC_PROFILE | tables.pop("profile", {})
     usual = {"WRED_PROFILE": {"P": profile}, "QUEUE": {"Ethernet0|3": {"wred_profile": "P"}}}
     return json.dumps(usual | tables)
 

@@ -13,6 +13,7 @@ from switch_documents import (
     GBIT,
     NXOS_DUAL,
     OPENCONFIG_STEP,
+    SONIC_PROFILE,
     SONIC_STEP,
     TC_RED,
     amount,
@@ -32,14 +33,7 @@ MARK, DROP = Action.MARK, Action.DROP
 
 
 def profile(**fields: str) -> str:
-    usual = {
-        "ecn": "ecn_all",
-        "wred_green_enable": "true",
-        "green_min_threshold": "200000",
-        "green_max_threshold": "400000",
-        "green_drop_probability": "10",
-    }
-    given = {name: value for name, value in (usual | fields).items() if value}
+    given = {name: value for name, value in (SONIC_PROFILE | fields).items() if value}
     tables = {"WRED_PROFILE": {"P": given}, "QUEUE": {"Ethernet0|3": {"wred_profile": "P"}}}
     return json.dumps(tables, indent=1)
 
