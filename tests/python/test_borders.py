@@ -21,9 +21,9 @@ from shoal.compare.kinds import kinds
 from shoal.errors import OutputError, ScenarioError
 from shoal.results import Result, Results
 from shoal.runs import host_bursts
+from shoal.runs.cases import Case, run_cases
 from shoal.runs.design import Design, axis
 from shoal.runs.execute import run_plan
-from shoal.runs.jobs import Job, run_jobs
 from shoal.runs.parts import _digest, read_parts, write_part
 from shoal.runs.plan import Plan, check
 from shoal.runs.record import Record
@@ -200,13 +200,14 @@ class OtherPlane:
 def test_records_of_a_plane_are_for_that_plane(tmp_path: Path) -> None:
     assert len({digest_of("{}"), digest_of("{}", "linux a"), digest_of("{}", "linux b")}) == 3
     scenario, other = shoal.Scenario.from_toml(TINY), OtherPlane()
-    run_jobs([Job(scenario, 1)], cache=tmp_path)
-    run_jobs([Job(scenario, 1, plane=other)], cache=tmp_path)
+    run_cases([Case(scenario, [1])], cache=tmp_path)
+    run_cases([Case(scenario, [1], plane=other)], cache=tmp_path)
     assert other.runs == 1
-    run_jobs([Job(scenario, 1, plane=other), Job(scenario, 1)], cache=tmp_path)
+    run_cases([Case(scenario, [1], plane=other), Case(scenario, [1])], cache=tmp_path)
     assert other.runs == 1
+    refused = Case(scenario.override({"seed": 7}), [7], plane=other)
     with pytest.raises(ScenarioError, match="it cannot do that"):
-        run_jobs([Job(scenario, 2, plane=other), Job(scenario.override({"seed": 7}), 7, plane=other)], cache=tmp_path)
+        run_cases([Case(scenario, [2], plane=other), refused], cache=tmp_path)
     assert other.runs == 1
 
 

@@ -16,7 +16,7 @@ from conftest import Cli, Finished
 import shoal
 from shoal._native import Cancel, Run
 from shoal.errors import StoreWarning
-from shoal.runs.jobs import Job, run_jobs
+from shoal.runs.cases import Case, run_cases
 from shoal.runs.plane import Plane, simulator
 from shoal.runs.store import contents
 
@@ -193,11 +193,11 @@ def test_tables_that_are_asked_for_are_kept(
 ) -> None:
     ran: list[int] = []
     monkeypatch.setattr(type(simulator), "run", counting(ran))
-    lean, whole = Job(scenario, 1), Job(scenario, 1, tables=True)
-    run_jobs([lean], cache=folder / "cache")
-    (first,) = run_jobs([whole], cache=folder / "cache")
+    lean, whole = Case(scenario, [1]), Case(scenario, [1], tables=True)
+    run_cases([lean], cache=folder / "cache")
+    ((first,),) = run_cases([whole], cache=folder / "cache")
     assert ran == [1, 1]  # the first one had kept no tables
-    (again,) = run_jobs([whole], cache=folder / "cache")
+    ((again,),) = run_cases([whole], cache=folder / "cache")
     assert again.table_names == first.table_names
     for name in first.table_names:
         assert again.table(name).equals(first.table(name))

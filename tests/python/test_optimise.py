@@ -325,7 +325,7 @@ def test_what_has_no_value_is_named(small: shoal.Scenario) -> None:
 
 
 def test_what_is_free_is_checked_before_anything_runs(small: shoal.Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.search.optimising.run_jobs", lambda *_, **__: pytest.fail("something ran"))
+    monkeypatch.setattr("shoal.search.optimising.run_cases", lambda *_, **__: pytest.fail("something ran"))
 
     def refused(message: str, **more: object) -> None:
         arguments: dict[str, object] = {

@@ -238,10 +238,10 @@ def on_linux(*, tables: bool = False) -> Run:
 
 def _on(plane: Any, tables: bool, jobs: Sequence[tuple[shoal.Scenario, int]]) -> list[shoal.Result]:
     from shoal.cache import default_folder
-    from shoal.runs.jobs import Job, run_jobs
+    from shoal.runs.cases import Case, run_cases
 
-    wanted = [Job(scenario, seed, tables=tables, plane=plane) for scenario, seed in jobs]
-    return run_jobs(wanted, cache=default_folder())
+    cases = [Case(scenario, [seed], tables=tables, plane=plane) for scenario, seed in jobs]
+    return [run for (run,) in run_cases(cases, cache=default_folder())]
 
 
 def planes(*, tables: bool = False) -> dict[str, Run]:

@@ -15,7 +15,7 @@ from shoal.advise.question import Question
 from shoal.advise.traffic import Length, Situation, look, mix, scenario, situations, thorough
 from shoal.parallel import Progress
 from shoal.results import Result
-from shoal.runs.jobs import Job, run_jobs
+from shoal.runs.cases import Case, run_cases
 from shoal.scenario import Scenario
 
 # Packets in all first looks at candidates, and in all other runs: what two cores simulate in less than 90 s.
@@ -124,10 +124,9 @@ class _Runner:
 
     def means(self, wanted: Sequence[Scenario], seeds: Sequence[int], label: str) -> list[Means]:
         """Means over the seeds for each scenario."""
-        jobs = [Job(scenario, seed) for scenario in wanted for seed in seeds]
-        self.runs += len(jobs)
-        runs = [numbers(result) for result in run_jobs(jobs, label=label, finish=_lean, **self._settings)]
-        return [means(runs[first : first + len(seeds)]) for first in range(0, len(runs), len(seeds))]
+        self.runs += len(wanted) * len(seeds)
+        cases = [Case(scenario, seeds) for scenario in wanted]
+        return [means(list(map(numbers, runs))) for runs in run_cases(cases, label, finish=_lean, **self._settings)]
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from shoal.files import is_capture, refuse_existing, refuse_foreign, remove_aban
 from shoal.progress import Bar
 from shoal.remarks import Remarks
 from shoal.results import Result, Results, schema_version, seed_folder
-from shoal.runs.jobs import Job, refuse_unmodelled, run_jobs
+from shoal.runs.cases import Case, refuse_unmodelled, run_cases
 from shoal.runs.plane import Kernel, simulator
 from shoal.runs.running import most_threads, run_one
 from shoal.scenario import Scenario
@@ -241,8 +241,8 @@ def _run_seeds(
         return result.without_tables() if folder is None else result.saved_in(seed_folder(folder, result))
 
     plane = simulator if image is None else Kernel(image)
-    jobs = [Job(scenario, seed, plane=plane) for seed in seed_list(scenario, seeds)]
-    results = Results(run_jobs(jobs, workers=workers, progress=True, label=f"{len(jobs)} seeds", finish=finish))
+    case = Case(scenario, seed_list(scenario, seeds), plane=plane)
+    (results,) = run_cases([case], f"{seeds} seeds", workers=workers, progress=True, finish=finish)
     if folder is not None:
         results.write_summary(folder)
     return results

@@ -11,8 +11,7 @@ from shoal.errors import ScenarioError, UsageError
 from shoal.linux import Image, find_image, plan
 from shoal.parallel import Progress
 from shoal.remarks import Remarks
-from shoal.results import Results
-from shoal.runs.jobs import Job, run_jobs
+from shoal.runs.cases import Case, run_cases
 from shoal.runs.plane import Kernel, simulator
 from shoal.scenario import Scenario
 from shoal.seeds import seed_list
@@ -63,18 +62,15 @@ def compare(
     plans = _plans(named, image)
     _ = image.helpers
     chosen = [seed_list(scenario, seeds) for _, scenario in named]
-    jobs = [
-        Job(scenario, seed, tables=True, plane=plane)
-        for (_, scenario), own in zip(named, chosen, strict=True)
+    cases = [
+        Case(scenario, own, tables=True, plane=plane)
         for plane in (simulator, Kernel(image))
-        for seed in own
+        for (_, scenario), own in zip(named, chosen, strict=True)
     ]
-    results = run_jobs(jobs, workers=workers, cache=cache, progress=progress, label=f"{len(jobs)} runs")
+    results = run_cases(cases, workers=workers, cache=cache, progress=progress)
     ran = []
-    for (name, scenario), planned, own in zip(named, plans, chosen, strict=True):
-        count = len(own)
-        sim, linux, results = results[:count], results[count : 2 * count], results[2 * count :]
-        sides = Results(sim), Results(linux)
+    for number, ((name, scenario), planned) in enumerate(zip(named, plans, strict=True)):
+        sides = results[number], results[len(named) + number]
         planes = zip(("the simulator", "Linux"), sides, strict=True)
         notes = [f"on {plane}, {line}" for plane, runs in planes if (line := Remarks.of_runs(runs).nothing_is_random)]
         ran.append(Ran(name, scenario, *sides, (*planned.notes, *notes)))

@@ -18,10 +18,11 @@ from shoal.papers.tables import Grid, found, joined, measured, searched, tried
 from shoal.papers.tally import Tally, tally
 from shoal.plots import Drawn
 from shoal.results import Result, Results
-from shoal.runs.jobs import Job, run_jobs
+from shoal.runs.cases import Case, RunCases, run_cases
 from shoal.runs.plane import Kernel, Plane, simulator
 from shoal.scenario import Scenario
 from shoal.search import Condition, Tuned, solve
+from shoal.seeds import seed_list
 from shoal.table import Table
 from shoal.tabulate import comparison_table
 
@@ -96,7 +97,7 @@ def reproduce(
     hosts
         Presets of hosts: run every reading once more with each of them in place of the host of every flow group.
     """
-    run = partial(run_jobs, workers=workers, cache=cache, progress=progress)
+    run = partial(run_cases, workers=workers, cache=cache, progress=progress)
     if image is None:
         readings = [own for reading in readings_of(paper, item) for own in (reading, *map(reading.with_host, hosts))]
         return Reproduction(item, *_outcomes(item, readings, run), _warnings(item, readings) if hosts else ())
@@ -133,7 +134,7 @@ def _expressible(image: Image, notes: list[str]) -> Callable[[Scenario], bool]:
 def _outcomes(
     item: Item,
     readings: list[Reading],
-    run: Callable[..., list[Result]],
+    run: RunCases,
     *,
     chosen: bool = True,
     plane: Plane = simulator,
@@ -141,28 +142,20 @@ def _outcomes(
 ) -> tuple[list[Outcome], int]:
     """The item under each of the readings, and the number of runs; what cannot be expressed has none."""
     plan = [(reading, sweep, sweep.scenarios(reading)) for reading in readings for sweep in item.sweeps.values()]
-    wanted = [
-        [
-            Job(scenario, scenario.seed + number, tuple(sweep.metrics.values()), sweep.has_tables, plane)
-            for number in range(sweep.seeds if expressible(scenario) else 0)
-        ]
-        for _, sweep, scenarios in plan
-        for scenario in scenarios
-    ]
-    jobs = [job for point in wanted for job in point]
-    if wanted and not jobs:
+    cases = []
+    for _, sweep, scenarios in plan:
+        for scenario in scenarios:
+            seeds = seed_list(scenario, sweep.seeds) if expressible(scenario) else []
+            cases.append(Case(scenario, seeds, tuple(sweep.metrics.values()), sweep.has_tables, plane))
+    runs = sum(len(case.seeds) for case in cases)
+    name = f"{item.paper}/{item.name}"
+    if cases and not runs:
         # All of them were refused: the first refusal says why.
-        run([Job(scenarios[0], 0, plane=plane) for _, _, scenarios in plan])
-    results = run(jobs, label=f"{item.paper}/{item.name}")
-    runs, sizes = len(jobs), iter([len(point) for point in wanted])
+        run([Case(scenarios[0], [0], plane=plane) for _, _, scenarios in plan], name)
+    results = iter(run(cases, name))
     by_reading: dict[str, dict[str, list[Results]]] = {reading.name: {} for reading in readings}
     for reading, sweep, scenarios in plan:
-        points = []
-        for _ in scenarios:
-            count = next(sizes)
-            points.append(Results(results[:count]))
-            results = results[count:]
-        by_reading[reading.name][sweep.name] = points
+        by_reading[reading.name][sweep.name] = [next(results) for _ in scenarios]
     outcomes: list[Outcome] = []
     for reading in readings:
         solved = {name: _solve(item, search, reading, run, plane) for name, search in item.searches.items()}
@@ -173,15 +166,15 @@ def _outcomes(
     return outcomes, runs
 
 
-def _solve(item: Item, search: Search, reading: Reading, run: Callable[..., list[Result]], plane: Plane) -> list[Tuned]:
+def _solve(item: Item, search: Search, reading: Reading, run: RunCases, plane: Plane) -> list[Tuned]:
     return solve(
         search.problems(reading),
         Condition.parse(search.such_that),
         side=search.side,
         seeds=search.seeds,
         confirm=search.confirm,
-        run=lambda jobs, label: run(
-            [job._replace(plane=plane) for job in jobs], label=f"{item.paper}/{item.name}: {label}"
+        run=lambda cases, label: run(
+            [case._replace(plane=plane) for case in cases], f"{item.paper}/{item.name}: {label}"
         ),
         metrics=search.metrics.values(),
     )

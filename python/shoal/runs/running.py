@@ -10,7 +10,7 @@ from shoal import _native
 from shoal.errors import UsageError
 from shoal.files import is_capture, is_packet_trace, refuse_foreign, remove_abandoned_files
 from shoal.results import Result, Results
-from shoal.runs.jobs import Job, refuse_without_files, run_jobs
+from shoal.runs.cases import Case, refuse_without_files, run_cases
 from shoal.scenario import Scenario
 from shoal.seeds import checked_seed, seed_list
 
@@ -117,8 +117,7 @@ def run(
         raise UsageError("threads are for one run", hint="several seeds run at the same time: give workers instead")
     if seed is not None or packets is not None or pcap is not None:
         raise UsageError("seeds excludes seed, packets and pcap", hint="run single seeds for packet files")
-    jobs = [Job(scenario, number) for number in seed_list(scenario, seeds)]
-    return Results(run_jobs(jobs, workers=workers, progress=progress or False, label=""))
+    return run_cases([Case(scenario, seed_list(scenario, seeds))], workers=workers, progress=progress or False)[0]
 
 
 def run_one(

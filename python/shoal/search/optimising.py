@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from shoal.errors import ScenarioError, UsageError
 from shoal.metrics import metric, recording
-from shoal.results import Result, Results
 from shoal.runs import host_bursts
-from shoal.runs.jobs import Job, run_jobs
+from shoal.runs.cases import Case, RunCases, run_cases
 from shoal.scenario import Scenario
 from shoal.search.candidates import Candidate, Measurement, best_of, told
 from shoal.search.condition import Condition
@@ -29,8 +29,6 @@ from shoal.template import Template, is_variable
 _corners_checked = 10
 # A place in a range that is no whole number if both ends are: the golden section.
 _inside = 0.382
-# How jobs are run; the text is for the progress bar.
-Run = Callable[[list[Job], str], list[Result]]
 
 
 def optimise(
@@ -114,7 +112,7 @@ def optimise(
         parameters,
         list(dict.fromkeys(expressions)),
         lean=lean,
-        run=lambda jobs, label: run_jobs(jobs, workers=workers, cache=cache, progress=progress, label=label),
+        run=partial(run_cases, workers=workers, cache=cache, progress=progress),
     )
     corners = bench.check_corners()
     found = _search(bench, goals, condition, schedule)
@@ -151,7 +149,7 @@ class _Bench:
     template: Template
     parameters: tuple[FreeParameter, ...]
     expressions: list[str]
-    run: Run
+    run: RunCases
     lean: bool
     used: int = field(default=0, init=False)
 
@@ -182,18 +180,15 @@ class _Bench:
     def measure(
         self, wanted: Sequence[tuple[float, ...]], seeds: Sequence[int], label: str, *, keep: bool = False
     ) -> list[Measurement]:
-        expressions = tuple(self.expressions)
-        jobs = [Job(scenario, seed, expressions) for scenario in map(self.scenario, wanted) for seed in seeds]
-        results = self.run(jobs, label)
-        self.used += len(jobs)
-        own = [results[start : start + len(seeds)] for start in range(0, len(results), len(seeds))]
+        cases = [Case(self.scenario(at), seeds, tuple(self.expressions)) for at in wanted]
+        self.used += len(wanted) * len(seeds)
         return [
             Measurement(
                 tuple(seeds),
                 {text: tuple(metric(run, text, gaps=True) for run in runs) for text in self.expressions},
-                Results(runs) if keep else None,
+                runs if keep else None,
             )
-            for runs in own
+            for runs in self.run(cases, label)
         ]
 
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from shoal.errors import UsageError
 from shoal.expression import plain
 from shoal.models import nearest
-from shoal.results import Result, Results
+from shoal.results import Results
 from shoal.runs import host_bursts
-from shoal.runs.jobs import Job, run_jobs
+from shoal.runs.cases import Case, RunCases, run_cases
 from shoal.scenario import Scenario
 from shoal.search.bisection import Decision, Outcome, Phase, Side, drive, search
 from shoal.search.condition import Condition, Measured, decide
@@ -281,7 +282,7 @@ def tune(
         side=side,
         seeds=seeds,
         confirm=confirm,
-        run=lambda jobs, label: run_jobs(jobs, workers=workers, cache=cache, progress=progress, label=label),
+        run=partial(run_cases, workers=workers, cache=cache, progress=progress),
     )[0]
     bursts = host_bursts.warning(ends) if host_bursts.sets_a_threshold(template.varied) else None
     return replace(found, warnings=(bursts,)) if bursts else found
@@ -301,7 +302,7 @@ def solve(
     side: Side,
     seeds: int,
     confirm: int,
-    run: Callable[[list[Job], str], list[Result]],
+    run: RunCases,
     metrics: Iterable[str] = (),
 ) -> list[Tuned]:
     """Carry searches out side by side: what they want to know next runs together, on all cores.
@@ -320,15 +321,13 @@ def solve(
 
     def answer(questions: Sequence[tuple[int, int]]) -> list[Decision]:
         scenarios = [problems[number].scenario(problems[number].candidates[index]) for number, index in questions]
-        jobs = [Job(scenario, seed, expressions) for scenario in scenarios for seed in seed_list(scenario, seeds)]
-        results = run(jobs, _label(problems, questions))
+        cases = [Case(scenario, seed_list(scenario, seeds), expressions) for scenario in scenarios]
         decisions = []
-        for place, (number, index) in enumerate(questions):
-            own = Results(results[place * seeds : (place + 1) * seeds])
-            measured = condition.measure(own)
+        for (number, index), runs in zip(questions, run(cases, _label(problems, questions)), strict=True):
+            measured = condition.measure(runs)
             decisions.append(decide(measured))
             value = problems[number].candidates[index]
-            trials[number, index] = Trial(value, Phase.ENDS, own, measured, decisions[-1])
+            trials[number, index] = Trial(value, Phase.ENDS, runs, measured, decisions[-1])
         return decisions
 
     searches = [search(len(problem.candidates), side=side, confirm=confirm) for problem in problems]

@@ -14,7 +14,7 @@ from shoal.errors import UsageError
 from shoal.expression import UndefinedError
 from shoal.results import Result, Results, Undefined
 from shoal.runs import host_bursts
-from shoal.runs.jobs import Job, run_jobs
+from shoal.runs.cases import Case, run_cases
 from shoal.scenario import Scenario
 from shoal.seeds import seed_list
 from shoal.stats import Estimate
@@ -267,13 +267,9 @@ def sweep(
     if metrics is not None:
         scenarios = [_recording(point, list(metrics)) for point in scenarios]
     wanted = tuple(metrics or ())
-    jobs = [Job(point, seed, wanted) for point in scenarios for seed in seed_list(point, seeds)]
-    results = run_jobs(jobs, workers=workers, cache=cache, progress=progress, label=f"{len(jobs)} runs")
-    points = []
-    for values, point in zip(combinations, scenarios, strict=True):
-        count = len(seed_list(point, seeds))
-        points.append(Point(values, Results(results[:count])))
-        results = results[count:]
+    cases = [Case(point, seed_list(point, seeds), wanted) for point in scenarios]
+    results = run_cases(cases, workers=workers, cache=cache, progress=progress)
+    points = [Point(values, runs) for values, runs in zip(combinations, results, strict=True)]
     bursts = host_bursts.warning(scenarios) if host_bursts.sets_a_threshold(template.varied) else None
     return Sweep(points, warnings=[bursts] if bursts else ())
 

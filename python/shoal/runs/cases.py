@@ -1,4 +1,4 @@
-"""Runs of many scenarios with their seeds: on all cores, each once, finished ones kept."""
+"""Runs of scenarios with seeds, of which whole results are wanted: on all cores, each once, finished ones kept."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from shoal._native import Cancel, uncompressed
 from shoal.errors import ScenarioError, UsageError
 from shoal.parallel import Progress, counted, finished
-from shoal.results import Result
+from shoal.results import Result, Results
 from shoal.results.recorded import InFiles, MadeAgain, Recorded
 from shoal.runs import store as stores
 from shoal.runs.database import Batches
@@ -21,24 +21,26 @@ from shoal.runs.store import Store, digest_of
 from shoal.scenario import Scenario
 
 
-class Job(NamedTuple):
-    """A run that is wanted.
+class Case(NamedTuple):
+    """A scenario whose runs are wanted.
 
     Attributes
     ----------
-    scenario, seed
+    scenario
         What to run.
+    seeds
+        With which seeds: one run each.
     metrics
-        Expressions over the metrics, which are kept with the run.
+        Expressions over the metrics, which are kept with the runs.
     tables
-        Whether its recorded tables are kept, too. Without them a run that is known already is made again when somebody
-        asks its result for a table.
+        Whether recorded tables are kept, too. Without them a run that is known already is made again when somebody asks
+        its result for a table.
     plane
-        Where it is made.
+        Where the runs are made.
     """
 
     scenario: Scenario
-    seed: int
+    seeds: Sequence[int]
     metrics: tuple[str, ...] = ()
     tables: bool = False
     plane: Plane = simulator
@@ -46,6 +48,9 @@ class Job(NamedTuple):
 
 # Is called for each result as soon as it is there, and says what is kept of it in memory.
 Finish = Callable[[Result], Result]
+# :func:`run_cases` with its settings: what searches ask for runs. The text is for the progress bar.
+RunCases = Callable[[Sequence[Case], str], list[Results]]
+# What a run is found by: the digest of its scenario and plane, and the seed.
 _Key = tuple[bytes, int]
 
 
@@ -54,29 +59,29 @@ def unchanged(result: Result) -> Result:
     return result
 
 
-def run_jobs(
-    jobs: Sequence[Job],
+def run_cases(
+    cases: Sequence[Case],
+    label: str = "",
     *,
     workers: int | None = None,
     cache: str | Path | None = None,
     progress: Progress = False,
-    label: str = "Running",
     finish: Finish = unchanged,
-) -> list[Result]:
-    """Make runs and give their results in the order of the jobs; equal jobs run once.
+) -> list[Results]:
+    """Make the runs of cases and give the results of each in the order of the cases; equal runs are made once.
 
     Parameters
     ----------
-    jobs
+    cases
         What to run.
+    label
+        For the bar; the number of runs if not given.
     workers
         Threads; all cores if not given. Results do not depend on it.
     cache
         Folder of finished runs: what is known is not run again.
     progress
         True shows a bar on stderr; a function is called with the finished fraction.
-    label
-        For the bar.
     finish
         Says what is kept of each result.
 
@@ -87,16 +92,19 @@ def run_jobs(
     UsageError
         A scenario writes files of packets, for which there is no place.
     """
-    wanted = dict.fromkeys((job.scenario, job.plane) for job in jobs)
+    wanted = dict.fromkeys((case.scenario, case.plane) for case in cases)
     refuse_unmodelled(wanted)
     for scenario, plane in wanted:
         if plane is simulator:
             refuse_without_files(scenario, None, None)
-    keys = _keys(jobs)
-    unique = _unique(jobs, keys)
+    digests = {one: digest_of(one[0].native.json, one[1].identity) for one in wanted}
+    keys = [[(digests[case.scenario, case.plane], seed) for seed in case.seeds] for case in cases]
+    unique = _unique(cases, keys)
+    count = sum(map(len, keys))
+    label = label or f"{count:,} run{'s' * (count != 1)}"
     with stores.opened(cache) as store, counted(len(unique), progress, label) as on_done:
         known = {} if store is None else _known(store, unique)
-        tasks = (partial(_made, job, known.get(key), finish, store is not None) for key, job in unique.items())
+        tasks = (partial(_made, case, key[1], known.get(key), finish, store) for key, case in unique.items())
         results: dict[_Key, Result] = {}
         with Batches(store.put if store is not None else lambda _: None) as kept:
             order = list(unique)
@@ -106,7 +114,7 @@ def run_jobs(
                 if record is not None:
                     kept.add((*key, record))
                 on_done()
-    return [results[key] for key in keys]
+    return [Results([results[key] for key in own]) for own in keys]
 
 
 def refuse_unmodelled(wanted: Iterable[tuple[Scenario, Plane]]) -> None:
@@ -139,25 +147,18 @@ def refuse_without_files(scenario: Scenario, packets: object | None, pcap: objec
             )
 
 
-def _keys(jobs: Sequence[Job]) -> list[_Key]:
-    digests: dict[tuple[Scenario, Plane], bytes] = {}
-    for job in jobs:
-        if (job.scenario, job.plane) not in digests:
-            digests[job.scenario, job.plane] = digest_of(job.scenario.native.json, job.plane.identity)
-    return [(digests[job.scenario, job.plane], job.seed) for job in jobs]
-
-
-def _unique(jobs: Sequence[Job], keys: Sequence[_Key]) -> dict[_Key, Job]:
+def _unique(cases: Sequence[Case], keys: Sequence[Sequence[_Key]]) -> dict[_Key, Case]:
     """Each run once, with all that is asked of it."""
-    unique: dict[_Key, Job] = {}
-    for key, job in zip(keys, jobs, strict=True):
-        if (before := unique.setdefault(key, job)) is not job:
-            metrics = tuple(dict.fromkeys((*before.metrics, *job.metrics)))
-            unique[key] = before._replace(metrics=metrics, tables=before.tables or job.tables)
+    unique: dict[_Key, Case] = {}
+    for case, own in zip(cases, keys, strict=True):
+        for key in own:
+            if (before := unique.setdefault(key, case)) is not case:
+                metrics = tuple(dict.fromkeys((*before.metrics, *case.metrics)))
+                unique[key] = before._replace(metrics=metrics, tables=before.tables or case.tables)
     return unique
 
 
-def _known(store: Store, wanted: Mapping[_Key, Job]) -> dict[_Key, Record]:
+def _known(store: Store, wanted: Mapping[_Key, Case]) -> dict[_Key, Record]:
     """The records of what has been run before, with all that is asked for."""
     known: dict[_Key, Record] = {}
     seeds: dict[bytes, list[int]] = {}
@@ -166,25 +167,28 @@ def _known(store: Store, wanted: Mapping[_Key, Job]) -> dict[_Key, Record]:
     for digest, own in seeds.items():
         tables = any(wanted[digest, seed].tables for seed in own)
         for _, seed, record in store.read([digest], seeds=own, tables=tables):
-            job = wanted[digest, seed]
-            if (whole := record.with_metrics(job.metrics)) is not None and (whole.tables or not job.tables):
+            case = wanted[digest, seed]
+            if (whole := record.with_metrics(case.metrics)) is not None and (whole.tables or not case.tables):
                 known[digest, seed] = whole
     return known
 
 
-def _made(job: Job, known: Record | None, finish: Finish, keep: bool, cancel: Cancel) -> tuple[Result, Record | None]:
-    """The result of a job, and the record of it if it is new and to be kept."""
-    if known is not None and (recorded := _recorded(job, known)) is not None:
-        values = known.numbers(job.metrics)
+def _made(
+    case: Case, seed: int, known: Record | None, finish: Finish, store: Store | None, cancel: Cancel
+) -> tuple[Result, Record | None]:
+    """The result of a run, and the record of it if it is new and there is a store."""
+    if known is not None and (recorded := _recorded(case, seed, known)) is not None:
+        values = known.numbers(case.metrics)
         return finish(Result(uncompressed(known.body), recorded=recorded, values=values)), None
-    run = job.plane.run(job.scenario, job.seed, cancel)
-    return finish(Result.of_run(run)), record_of(run, job.seed, job.metrics, tables=job.tables) if keep else None
+    run = case.plane.run(case.scenario, seed, cancel)
+    record = None if store is None else record_of(run, seed, case.metrics, tables=case.tables)
+    return finish(Result.of_run(run)), record
 
 
-def _recorded(job: Job, known: Record) -> Recorded | None:
+def _recorded(case: Case, seed: int, known: Record) -> Recorded | None:
     """The tables of a known run; ``None`` if they were kept and are damaged."""
     if not known.tables:
-        return MadeAgain(lambda: job.plane.run(job.scenario, job.seed, Cancel()))
+        return MadeAgain(lambda: case.plane.run(case.scenario, seed, Cancel()))
     try:
         return InFiles.of_archive(known.tables)
     except (zipfile.BadZipFile, OSError):
