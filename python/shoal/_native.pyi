@@ -36,6 +36,7 @@ __all__ = [
 ]
 
 __version__: str
+CODE_POINTS: dict[str, int]
 MAX_SEED: int
 
 @final

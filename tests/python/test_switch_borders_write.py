@@ -203,15 +203,11 @@ def test_amounts_of_scenarios_and_rates() -> None:
     assert (half.in_scenario(Port(GBIT)), amount(2, Unit.PACKETS).in_scenario(Port(GBIT))) == ("750 B", "2 packets")
 
 
-def test_code_points_are_those_of_scenarios() -> None:
-    """One table in Rust reads scenarios, another here reads configurations: names that both have mean the same."""
-    names = ["default", "ef", *(f"cs{level}" for level in range(8))]
-    names += [f"af{level}{drop}" for level in range(1, 5) for drop in range(1, 4)]
-    for name in names:
-        (flow,) = shoal.Scenario.named("step-single").override({"flows.*.dscp": name}).resolved["flows"]
-        assert code_point(name.upper()) == flow["dscp"], name
-    # Voice admit (RFC 5865) is a word of NX-OS alone.
-    assert (code_point("va"), code_point("63"), code_point("64")) == (44, 63, None)
+def test_code_points_by_name_and_in_lists() -> None:
+    """The class selectors are multiples of 8; the digits of assured forwarding are a class and twice a precedence."""
+    assert [code_point(f"CS{level}") for level in range(8)] == [0, 8, 16, 24, 32, 40, 48, 56]
+    assert [code_point(name) for name in ("af11", "af13", "AF42", "ef", "default")] == [10, 14, 36, 46, 0]
+    assert (code_point("va"), code_point("63"), code_point("64"), code_point("af14")) == (44, 63, None, None)
     assert code_points(["8-10,af11", "ef"]) == (8, 9, 10, 46)
     assert code_points(["10-9"]) is None
     assert in_ranges((1, 2, 3, 5, 7, 8)) == "1-3,5,7-8"

@@ -6,17 +6,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
+from shoal._native import CODE_POINTS
 from shoal.errors import UsageError
 from shoal.switch.model import Queue
 
 LARGEST = 63
-_names = {
-    "default": 0,
-    "ef": 46,
-    "va": 44,
-    **{f"cs{level}": 8 * level for level in range(8)},
-    **{f"af{level}{drop}": 8 * level + 2 * drop for level in range(1, 5) for drop in range(1, 4)},
-}
+# Those of scenarios, and voice admit (RFC 5865), which is a word of NX-OS alone.
+_names = {**CODE_POINTS, "va": 44}
 
 
 def code_point(word: str) -> int | None:

@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("CODE_POINTS", std::collections::BTreeMap::from(shoal_scenario::CODE_POINTS))?;
     module.add("MAX_SEED", shoal_scenario::schema::Seed::MAX)?;
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<linux::LinuxPlan>()?;

@@ -17,7 +17,7 @@ const COUNT: u8 = 64;
 /// The names: best effort, class selectors (RFC 2474 section 4.2.2), assured forwarding
 /// ([RFC 2597, section 6](https://www.rfc-editor.org/rfc/rfc2597#section-6)) and expedited forwarding
 /// ([RFC 3246, section 2.7](https://www.rfc-editor.org/rfc/rfc3246#section-2.7)).
-const NAMES: [(&str, u8); 23] = [
+pub const CODE_POINTS: [(&str, u8); 23] = [
     ("be", 0),
     ("default", 0),
     ("cs0", 0),
@@ -65,12 +65,12 @@ impl Field for Dscp {
                 code.map(Self)
             }
             Value::Text(text) => {
-                let code = NAMES
+                let code = CODE_POINTS
                     .iter()
                     .find(|(name, _)| text.eq_ignore_ascii_case(name))
                     .map(|(_, code)| Self(*code));
                 if code.is_none() {
-                    let names = NAMES.map(|(name, _)| name);
+                    let names = CODE_POINTS.map(|(name, _)| name);
                     report.error(&node.mark, format!("unknown code point \"{text}\""), suggest(text, &names));
                 }
                 code
@@ -87,7 +87,7 @@ impl Field for Dscp {
     }
     fn schema() -> Json {
         let number = json!({ "type": "integer", "minimum": 0, "maximum": COUNT - 1 });
-        json!({ "oneOf": [number, { "enum": NAMES.map(|(name, _)| name) }] })
+        json!({ "oneOf": [number, { "enum": CODE_POINTS.map(|(name, _)| name) }] })
     }
     fn unit() -> String {
         "0 to 63, or a name".to_owned()
@@ -101,7 +101,7 @@ mod tests {
     /// RFC 2474: class selectors are xxx000. RFC 2597: AF class c with drop precedence p is 8 c + 2 p.
     #[test]
     fn names_follow_their_formulas() {
-        for (name, code) in NAMES {
+        for (name, code) in CODE_POINTS {
             let digits: Vec<u8> = name.bytes().filter(u8::is_ascii_digit).map(|digit| digit - b'0').collect();
             let expected = match (name, digits.as_slice()) {
                 ("be" | "default", _) => 0,

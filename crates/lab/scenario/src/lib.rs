@@ -25,7 +25,7 @@ mod tree;
 
 pub use diagnostic::{Diagnostic, Errors, Mark, Severity, Source};
 pub use document::Document;
-pub use dscp::Dscp;
+pub use dscp::{CODE_POINTS, Dscp};
 pub use experiment::*;
 pub use facts::{Facts, GroupFacts, LinkFacts, Threshold, Traced};
 pub use field::KeyDoc;
