@@ -4,8 +4,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DEV := tools/shoal-dev
-# How the native module is built; CI takes `ci`, whose crates its Rust tests share.
+# How the native module is built; CI takes `ci`, with the features of the Rust tests, so that both share their crates.
 PROFILE ?= release
+TESTING := shoal-aqm/testing,shoal-cc/testing,shoal-tcp/testing
+BUILD := $(if $(filter release,$(PROFILE)),--release,--profile $(PROFILE) --features $(TESTING))
 PYTEST_WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest -q -n $(PYTEST_WORKERS) --dist loadfile
 # What ruff looks at; mypy has its own list in pyproject.toml.
@@ -35,7 +37,7 @@ $(PAGE)/node_modules/.done: $(PAGE)/package-lock.json
 	@touch $@
 
 setup: $(VENV)/.run ## Make the Python environment and the native module; cargo rebuilds what has changed
-	@env PIP_QUIET=2 $(BIN)/maturin develop --quiet $(if $(filter release,$(PROFILE)),--release,--profile $(PROFILE))
+	@env PIP_QUIET=2 $(BIN)/maturin develop --quiet $(BUILD)
 
 run: setup ## Run one Reno and one DCTCP flow through three bottlenecks: table and report
 	@$(BIN)/shoal reproduce kuehlewind-2014/coexistence --out results/coexistence --force
@@ -65,7 +67,7 @@ test-page: page ## Test the page in a browser (needs Chromium: apt-get install c
 	@cd $(PAGE) && npm run --silent test
 
 test-docs: site $(VENV)/.test ## Do what the pages say: commands, blocks, the README's table, the walk-throughs
-	$(BIN)/python -m pytest -q tests/docs
+	$(PYTEST) --dist load tests/docs
 	@$(BIN)/shoal reproduce kuehlewind-2014/coexistence --out results/coexistence --force > target/run.txt
 	$(DEV) check readme target/run.txt
 	$(DEV) check skeletons

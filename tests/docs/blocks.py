@@ -69,6 +69,15 @@ class Counts:
     checked: int = 0
     excused: list[str] = field(default_factory=list)
 
+    def __add__(self, other: Counts) -> Counts:
+        """Give the counts of both."""
+        return Counts(
+            self.run + other.run,
+            self.compared + other.compared,
+            self.checked + other.checked,
+            [*self.excused, *other.excused],
+        )
+
     def __str__(self) -> str:
         """One line, then a line for each excuse."""
         head = f"{self.run} run, {self.compared} outputs compared, {self.checked} scenarios checked, "

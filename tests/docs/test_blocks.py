@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 from blocks import ROOT, BrokenBlockError, Counts, blocks, pages, try_page
 
-TOTAL = Counts()
-PAGES = list(pages())
 
-
-@pytest.fixture(scope="module", autouse=True)
-def _say_counts(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Print what was done once everything was."""
-    yield
-    capture = request.config.pluginmanager.getplugin("capturemanager")
-    with capture.global_and_fixture_disabled():
-        print(f"\nBlocks of {len(PAGES)} pages: {TOTAL}")
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_the_blocks_of_a_page(page: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", list(pages()), ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_the_blocks_of_a_page(
+    page: Path, tmp_path: Path, record_property: Callable[[str, dict[str, object]], None]
+) -> None:
     # What a checkout has, as far as pages name it.
     (tmp_path / ".venv").symlink_to(ROOT / ".venv")
-    try_page(page, tmp_path, TOTAL)
+    counts = Counts()
+    try_page(page, tmp_path, counts)
+    record_property("blocks", asdict(counts))
 
 
 def tried(tmp_path: Path, text: str) -> Counts:

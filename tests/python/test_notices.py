@@ -284,10 +284,10 @@ def test_warning_is_shown(cli: Cli, tmp_path: Path) -> None:
 def test_result_that_breaks_a_law_is_an_error_and_not_a_result(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def run_one(*_: object, **__: object) -> shoal.Result:
+    def broken(*_: object, **__: object) -> shoal.Result:
         raise LawError("link `bottleneck`: 4 packets arrived since the start, 2 were sent or dropped, and 1 wait")
 
-    monkeypatch.setattr(importlib.import_module("shoal.cli.run"), "run_one", run_one)
+    monkeypatch.setattr(importlib.import_module("shoal.runs.running"), "run", broken)
     monkeypatch.setattr(sys, "argv", ["shoal", "run", "step-single"])
     assert guarded() == ExitCode.INTERNAL
     shown = capsys.readouterr()

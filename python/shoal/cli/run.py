@@ -22,9 +22,9 @@ from shoal.files import is_capture, refuse_existing, refuse_foreign, remove_aban
 from shoal.progress import Bar
 from shoal.remarks import Remarks
 from shoal.results import Result, Results, schema_version, seed_folder
+from shoal.runs import running
 from shoal.runs.cases import Case, refuse_unmodelled, run_cases
 from shoal.runs.plane import Kernel, simulator
-from shoal.runs.running import most_threads, run_one
 from shoal.scenario import Scenario
 from shoal.seeds import checked_seed, seed_list
 from shoal.tabulate import class_tables, comparison_table, group_table, queue_table, step_tables, totals, wait_tables
@@ -64,7 +64,7 @@ _Threads = Annotated[
         "Threads for each run; with the same bytes as on one. Pays for networks of hundreds of hosts. "
         "Without [cyan]--trace[/] it records no controllers.",
         min=1,
-        max=most_threads,
+        max=running.most_threads,
     ),
 ]
 _Generator = Annotated[
@@ -264,7 +264,7 @@ def _run_one(
         packets = folder / "tables" / "packets.parquet" if wanted["packets"] else None
         pcap = folder / "packets.pcapng" if wanted["pcap"] and pcap is None else pcap
     if image is None:
-        run = partial(run_one, scenario, packets=packets, threads=threads)
+        run = partial(running.run, scenario, packets=packets, threads=threads)
     else:
         from shoal.linux import run_on_linux
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import overload
 
-from shoal import _native
 from shoal.errors import UsageError
 from shoal.files import is_capture, is_packet_trace, refuse_foreign, remove_abandoned_files
 from shoal.results import Result, Results
@@ -103,35 +102,12 @@ def run(
     """
     if not isinstance(scenario, Scenario):
         scenario = Scenario.from_file(scenario)
-    if seeds is None:
-        return run_one(
-            scenario,
-            seed=seed,
-            packets=packets,
-            pcap=pcap,
-            pcap_payload=pcap_payload,
-            threads=threads,
-            progress=progress,
-        )
-    if threads != 1:
-        raise UsageError("threads are for one run", hint="several seeds run at the same time: give workers instead")
-    if seed is not None or packets is not None or pcap is not None:
-        raise UsageError("seeds excludes seed, packets and pcap", hint="run single seeds for packet files")
-    return run_cases([Case(scenario, seed_list(scenario, seeds))], workers=workers, progress=progress or False)[0]
-
-
-def run_one(
-    scenario: Scenario,
-    cancel: _native.Cancel | None = None,
-    *,
-    seed: int | None = None,
-    packets: str | Path | None = None,
-    pcap: str | Path | None = None,
-    pcap_payload: bool = False,
-    threads: int = 1,
-    progress: Callable[[float], object] | None = None,
-) -> Result:
-    """Run a scenario once; ``cancel`` lets another thread end it."""
+    if seeds is not None:
+        if threads != 1:
+            raise UsageError("threads are for one run", hint="several seeds run at the same time: give workers instead")
+        if seed is not None or packets is not None or pcap is not None:
+            raise UsageError("seeds excludes seed, packets and pcap", hint="run single seeds for packet files")
+        return run_cases([Case(scenario, seed_list(scenario, seeds))], workers=workers, progress=progress or False)[0]
     if pcap_payload and pcap is None:
         raise UsageError("pcap_payload says what a capture keeps, and there is none", hint="add pcap=PATH")
     if not 1 <= threads <= most_threads:
@@ -150,13 +126,12 @@ def run_one(
     if pcap is not None:
         refuse_foreign(pcap, is_capture, what="capture of shoal", option="file for pcap")
         remove_abandoned_files(pcap, is_capture)
-    finished = scenario.native.run(
+    native = scenario.native.run(
         seed=seed,
         packets=packets,
         pcap=pcap,
         pcap_payload=pcap_payload,
         threads=threads,
         progress=progress,
-        cancel=cancel,
     )
-    return Result.of_run(finished)
+    return Result.of_run(native)

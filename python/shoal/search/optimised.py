@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from shoal.frames import interval_columns, value_columns
 from shoal.results import Results
 from shoal.search.candidates import Candidate, Measurement
 from shoal.search.condition import Condition
@@ -229,28 +230,23 @@ class Optimised:
         """What happens next to the optimum: one parameter at a time, in steps of a twentieth of its range."""
         rows = []
         names = dict(zip((p.key for p in self.parameters), self.labels, strict=True))
-        for parameter in self.parameters if self.chosen is not None else ():
-            own = [(near.value, near.measured) for near in self.neighbours if near.parameter == parameter]
-            assert self.chosen is not None  # noqa: S101
-            places = sorted([*own, (self.values[parameter.key], self.chosen.confirmed)], key=lambda pair: pair[0])
-            for value, measured in places:
-                is_chosen = measured is self.chosen.confirmed
-                word = self._centre if is_chosen else self._change_in_words(measured)
-                cells = (_shown(measured.estimate(text)) for text in self.measured)
-                rows.append((names[parameter.key], parameter.text(value).partition(" ")[0], *cells, word))
+        for parameter, value, measured in self._around():
+            word = self._centre if self._is_chosen(measured) else self._change_in_words(measured)
+            cells = (_shown(measured.estimate(text)) for text in self.measured)
+            rows.append((names[parameter.key], parameter.text(value).partition(" ")[0], *cells, word))
         return Table(f"Around the {self._centre}", ("Changed", "to", *self.measured, ""), rows, words=2)
 
     # As frames.
 
     def to_polars(self) -> pl.DataFrame:
         """Give one row a candidate: its values, and what the search knew: means, half-widths, whether it holds."""
-        return self._frame((one, one.searched) for one in self.candidates)
+        return self._frame(self.candidates, [one.searched for one in self.candidates])
 
     def finalists_to_polars(self) -> pl.DataFrame:
         """Give one row a finalist: its values, and what fresh seeds say."""
         import polars as pl
 
-        frame = self._frame((one, one.confirmed) for one in self.finalists)
+        frame = self._frame(self.finalists, [one.confirmed for one in self.finalists])
         words = [self._standing_in_words(one) for one in self.finalists]
         return frame.with_columns(pl.Series("standing", words, dtype=pl.String))
 
@@ -258,56 +254,50 @@ class Optimised:
         """Give one row a place at or next to the optimum: what was changed, its value, and what fresh seeds say."""
         import polars as pl
 
-        rows: list[dict[str, object]] = []
+        around = list(self._around())
+        columns = {
+            "changed": pl.Series([parameter.key for parameter, _, _ in around], dtype=pl.String),
+            "value": pl.Series([value for _, value, _ in around], dtype=pl.Float64),
+            "unit": pl.Series([parameter.unit for parameter, _, _ in around], dtype=pl.String),
+            "is_optimum": pl.Series([self._is_chosen(own) for _, _, own in around], dtype=pl.Boolean),
+        }
+        words = ["" if self._is_chosen(own) else self._change_in_words(own) for _, _, own in around]
+        return pl.DataFrame({**columns, **self._numbers([own for _, _, own in around]), "against_optimum": words})
+
+    def _around(self) -> Iterator[tuple[FreeParameter, float, Measurement]]:
+        """What was measured at the optimum and next to it, one parameter after the other by rising values."""
         for parameter in self.parameters if self.chosen is not None else ():
             assert self.chosen is not None  # noqa: S101
-            places = [(near.value, near.measured) for near in self.neighbours if near.parameter == parameter]
-            places.append((self.values[parameter.key], self.chosen.confirmed))
-            rows += [
-                {
-                    "changed": parameter.key,
-                    "value": value,
-                    "unit": parameter.unit,
-                    "is_optimum": measured is self.chosen.confirmed,
-                    **self._numbers(measured),
-                    "against_optimum": "" if measured is self.chosen.confirmed else self._change_in_words(measured),
-                }
-                for value, measured in sorted(places, key=lambda pair: pair[0])
-            ]
-        schema = {"changed": pl.String, "value": pl.Float64, "unit": pl.String, "is_optimum": pl.Boolean}
-        return pl.DataFrame(
-            rows, schema=None if rows else schema, schema_overrides={**schema, **self._schema()} if rows else None
-        )
+            near = [(one.value, one.measured) for one in self.neighbours if one.parameter == parameter]
+            near.append((self.values[parameter.key], self.chosen.confirmed))
+            for value, measured in sorted(near, key=lambda pair: pair[0]):
+                yield parameter, value, measured
 
-    def _frame(self, measured: Iterable[tuple[Candidate, Measurement]]) -> pl.DataFrame:
+    def _is_chosen(self, measured: Measurement) -> bool:
+        return self.chosen is not None and measured is self.chosen.confirmed
+
+    def _frame(self, candidates: Sequence[Candidate], measured: Sequence[Measurement]) -> pl.DataFrame:
         import polars as pl
 
-        rows = [
-            {
-                "candidate": one.number,
-                "round": one.round,
-                **self._values(one.at),
-                "seeds": len(own.seeds),
-                **self._numbers(own),
-            }
-            for one, own in measured
-        ]
-        return pl.DataFrame(rows, schema_overrides=self._schema())
+        columns = {
+            "candidate": [one.number for one in candidates],
+            "round": [one.round for one in candidates],
+            **value_columns([self._values(one.at) for one in candidates]),
+            "seeds": [len(own.seeds) for own in measured],
+        }
+        keys = dict.fromkeys((parameter.key for parameter in self.parameters), pl.Float64)
+        return pl.DataFrame({**columns, **self._numbers(measured)}, schema_overrides=keys)
 
-    def _numbers(self, measured: Measurement) -> dict[str, object]:
-        numbers: dict[str, object] = {}
-        for text in self.measured:
-            found = measured.estimate(text)
-            numbers[text] = None if found is None else found.mean
-            numbers[f"{text}_ci95"] = None if found is None else found.half_width
-        decision = measured.decided(self.condition)
-        return {**numbers, "holds": decision.holds, "clear": decision.clear}
-
-    def _schema(self) -> dict[str, type[pl.DataType]]:
+    def _numbers(self, measured: Sequence[Measurement]) -> dict[str, pl.Series]:
+        """Means and half-widths of what tables show, and whether the condition holds."""
         import polars as pl
 
-        keys: dict[str, type[pl.DataType]] = {p.key: pl.Float64 for p in self.parameters}
-        return keys | {f"{text}{suffix}": pl.Float64 for text in self.measured for suffix in ("", "_ci95")}
+        decisions = [own.decided(self.condition) for own in measured]
+        return {
+            **interval_columns({text: [own.estimate(text) for own in measured] for text in self.measured}),
+            "holds": pl.Series([decision.holds for decision in decisions], dtype=pl.Boolean),
+            "clear": pl.Series([decision.clear for decision in decisions], dtype=pl.Boolean),
+        }
 
     def __repr__(self) -> str:
         return (

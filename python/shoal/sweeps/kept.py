@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, overload
 from shoal._toml import as_text
 from shoal.errors import UsageError
 from shoal.expression import UndefinedError
+from shoal.frames import interval_columns, value_columns
 from shoal.results import Result, Results, Undefined
 from shoal.runs import host_bursts
 from shoal.runs.cases import Case, run_cases
@@ -102,12 +103,11 @@ class Sweep(Sequence[Point]):
         """
         import polars as pl
 
-        rows = [
-            {**values, "seed": result.seed, **_numbers(result, metrics, undefined)}
-            for values, point in zip(self._columns(), self, strict=True)
-            for result in point.results
-        ]
-        return pl.DataFrame(rows, infer_schema_length=None)
+        columns = value_columns((point.values for point in self), (len(point.results) for point in self))
+        runs = [result for point in self for result in point.results]
+        numbers = pl.DataFrame([_numbers(result, metrics, undefined) for result in runs], infer_schema_length=None)
+        seeds = pl.Series("seed", [result.seed for result in runs])
+        return pl.DataFrame({**columns, "seed": seeds, **numbers.to_dict()}, strict=False)
 
     def means(self, *, metrics: Mapping[str, str] | None = None, undefined: Undefined | None = None) -> pl.DataFrame:
         """Give one row a point: its values, and mean and half-width of the 95 % confidence interval (``NAME_ci95``).
@@ -122,18 +122,9 @@ class Sweep(Sequence[Point]):
         import polars as pl
 
         metrics = self._metrics() if metrics is None else metrics
-        rows = []
-        for values, point in zip(self._columns(), self, strict=True):
-            row = dict(values)
-            for name in metrics:
-                value = point.estimate(metrics[name], undefined=undefined)
-                row[name] = None if value is None else value.mean
-                row[f"{name}_ci95"] = None if value is None else value.half_width
-            rows.append(row)
-        numbers = [f"{name}{suffix}" for name in metrics for suffix in ("", "_ci95")]
-        return pl.DataFrame(
-            rows, schema_overrides=dict.fromkeys(numbers if rows else (), pl.Float64), infer_schema_length=None
-        )
+        cells = {name: [point.estimate(text, undefined=undefined) for point in self] for name, text in metrics.items()}
+        columns = value_columns(point.values for point in self)
+        return pl.DataFrame({**columns, **interval_columns(cells)}, strict=False)
 
     def _metrics(self) -> dict[str, str]:
         from shoal.metrics import default_metrics
@@ -165,15 +156,6 @@ class Sweep(Sequence[Point]):
         return notebook.heading(
             self[0].results[0].data["scenario"]["title"], f"{len(self)} points", seeds
         ) + notebook.table(rows, heads=(*names.values(), *metrics), words=len(names))
-
-    def _columns(self) -> list[dict[str, object]]:
-        """The points' values as cells of a table: lists, and what differs in kind within a column, as text."""
-        kinds = {key: {type(point.values[key]) for point in self} for key in (self[0].values if len(self) else {})}
-        as_they_are = {key for key, found in kinds.items() if found <= {int, float} or found in ({str}, {bool})}
-        return [
-            {key: value if key in as_they_are else as_text(value) for key, value in point.values.items()}
-            for point in self
-        ]
 
 
 def short_names(keys: Sequence[str]) -> dict[str, str]:

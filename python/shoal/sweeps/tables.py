@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal import _native
 from shoal._toml import as_text
+from shoal.frames import interval_columns, value_columns
 from shoal.runs.record import Undefined
 from shoal.runs.rows import Cell, Rows
 from shoal.stats import Estimate
@@ -71,54 +72,31 @@ def points_frame(rows: Rows) -> pl.DataFrame:
     """
     import polars as pl
 
-    columns = _value_columns(rows)
-    numbers: dict[str, list[float | None]] = {}
-    for name, text in rows.plan.metrics.items():
-        means: list[float | None] = []
-        widths: list[float | None] = []
-        for place in range(len(rows)):
-            cell = rows.cell(place, text)
-            means.append(cell.mean if isinstance(cell, Estimate) else None)
-            widths.append(cell.half_width if isinstance(cell, Estimate) else None)
-        numbers[name], numbers[f"{name}_ci95"] = means, widths
+    places = range(len(rows))
+    cells = {name: [rows.cell(place, text) for place in places] for name, text in rows.plan.metrics.items()}
     more: dict[str, list[Any]] = {}
     if rows.plan.until is not None:
-        more["seeds"] = [len(rows.seeds(place)) for place in range(len(rows))]
+        more["seeds"] = [len(rows.seeds(place)) for place in places]
     if rows.failed:
         errors = dict(rows.failures)
-        more["error"] = [errors[place].message if place in errors else None for place in range(len(rows))]
-    return pl.DataFrame(
-        {**columns, **numbers, **more}, schema_overrides=dict.fromkeys(numbers, pl.Float64), strict=False
-    )
+        more["error"] = [errors[place].message if place in errors else None for place in places]
+    return pl.DataFrame({**value_columns(_points(rows)), **interval_columns(cells), **more}, strict=False)
+
+
+def _points(rows: Rows) -> Iterator[dict[str, object]]:
+    return (rows[place] for place in range(len(rows)))
 
 
 def runs_frame(rows: Rows) -> pl.DataFrame:
     """One row a run: the point's values, ``seed``, and each metric."""
     import polars as pl
 
-    counts = [len(rows.seeds(place)) for place in range(len(rows))]
-    columns: dict[str, list[Any]] = {
-        key: [value for value, count in zip(column, counts, strict=True) for _ in range(count)]
-        for key, column in _value_columns(rows).items()
-    }
-    columns["seed"] = [seed for place in range(len(rows)) for seed in rows.seeds(place)]
+    seeds = [rows.seeds(place) for place in range(len(rows))]
+    columns: dict[str, list[Any]] = dict(value_columns(_points(rows), [len(own) for own in seeds]))
+    columns["seed"] = [seed for own in seeds for seed in own]
     for name, text in rows.plan.metrics.items():
         columns[name] = [value for place in range(len(rows)) for value in rows.series(place, text)]
     return pl.DataFrame(columns, schema_overrides=dict.fromkeys(rows.plan.metrics, pl.Float64), strict=False)
-
-
-def _value_columns(rows: Rows) -> dict[str, list[Any]]:
-    """The points' values as cells of a table: lists, and what differs in kind within a column, as text."""
-    keys = rows.plan.design.keys
-    columns: dict[str, list[Any]] = {key: [] for key in keys}
-    for place in range(len(rows)):
-        for key, value in rows[place].items():
-            columns[key].append(value)
-    for key, column in columns.items():
-        kinds = {type(value) for value in column}
-        if not (kinds <= {int, float} or kinds in ({str}, {bool})):
-            columns[key] = [as_text(value) for value in column]
-    return columns
 
 
 def json_of(rows: Rows) -> Iterator[str]:
