@@ -1,10 +1,12 @@
-"""Files with distributions of transfer sizes, as measurements and traffic generators write them."""
+"""Files with distributions of transfer sizes, in the forms in which measurements and traffic generators write them."""
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from shoal._toml import toml_value
@@ -14,22 +16,90 @@ from shoal.scenario import Scenario, read_text, read_traces
 _example = (
     "write a size and the part of the transfers up to it, as in `10000, 0.15` or `10 kB, 0.15`; `#` begins a comment"
 )
+_units = {"": 1.0, "B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30}
+# The simulations for which files in ns-2's form were published count packets with so many bytes of payload (pFabric's
+# CDF_dctcp.tcl; the same points stand in bytes in DCTCP_CDF.txt of HKUST-SING/TrafficGenerator).
+_ns2_packet_bytes = 1460
+# Sums of decimal fractions: the last point of published files may miss 1 by so much.
+_nearly = 1e-6
+# Means of files are rounded.
+_same_mean = 0.01
 
 
-def scenario_with_sizes(path: Path, files: Mapping[str, Path]) -> Scenario:
-    """The scenario of a file with distributions of transfer sizes from other files written into it.
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """A distribution of transfer sizes that was read from a file.
+
+    Attributes
+    ----------
+    cdf
+        Points of the cumulative distribution: size in bytes, and probability of at most this size. Two points of one
+        size are a jump.
+    notes
+        How the file was understood where its form leaves that open, and the mean size that follows.
+    """
+
+    cdf: tuple[tuple[int, float], ...]
+    notes: tuple[str, ...]
+
+    @property
+    def table(self) -> dict[str, object]:
+        """A value of ``[distributions]`` in a scenario file."""
+        return {"cdf": [[f"{size} B", probability] for size, probability in self.cdf]}
+
+    @property
+    def mean_bytes(self) -> float:
+        """Mean size in bytes: between two points sizes are equally likely."""
+        pairs = itertools.pairwise([(0, 0.0), *self.cdf])
+        return sum((high - low) * (size + before) / 2 for (before, low), (size, high) in pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of a file with its cells, which is shown where it is refused."""
+
+    path: str | Path
+    number: int
+    text: str
+    cells: tuple[str, ...]
+
+    def refused(self, what: str, hint: str = _example) -> ScenarioError:
+        return refused_line(self.path, self.number, self.text, what, hint)
+
+    def size_bytes(self) -> float:
+        match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?(?:[eE]\+?[0-9]+)?)\s*([A-Za-z]*)", self.cells[0])
+        if match is None or match[2] not in _units:
+            raise self.refused(f"`{self.cells[0]}` is not a size")
+        return float(match[1]) * _units[match[2]]
+
+    def number_of(self, column: int, what: str) -> float:
+        try:
+            value = float(self.cells[column].removesuffix("%"))
+        except ValueError:
+            value = math.nan
+        if not 0 <= value < math.inf:
+            raise self.refused(f"`{self.cells[column]}` is not {what}", "write a number from 0 to 1")
+        return value
+
+
+def scenario_with_sizes(path: Path, files: Mapping[str, Path]) -> tuple[Scenario, list[str]]:
+    """The scenario of a file with distributions of transfer sizes from other files written into it, and their notes.
 
     Its flows may name the distributions, so the file is only checked together with them.
     """
-    tables = {f"distributions.{name}": read_sizes(file) for name, file in files.items()}
+    read = {name: read_sizes(file) for name, file in files.items()}
     text = read_text(path)
-    return Scenario(text, str(path), (*read_traces(text, path), *((k, toml_value(v)) for k, v in tables.items())))
+    tables = [(f"distributions.{name}", toml_value(sizes.table)) for name, sizes in read.items()]
+    notes = [f"`{name}`: {note}" for name, sizes in read.items() for note in sizes.notes]
+    return Scenario(text, str(path), (*read_traces(text, path), *tables)), notes
 
 
-def read_sizes(path: str | Path) -> dict[str, object]:
+def read_sizes(path: str | Path) -> Sizes:
     """Read points of a cumulative distribution, one a line: size (bytes, or with a unit) and probability.
 
-    The result is a value of ``[distributions]`` in a scenario file. A first line of words is a head.
+    A first line of words is a head. Probabilities may be per cent. A first line with one number is the mean size; if
+    it is the mean of the listed sizes alone, nothing lies between them. Three columns are ns-2's (packets, a number
+    that it does not use, probability) or size, part of the transfers and probability.
 
     Raises
     ------
@@ -38,58 +108,110 @@ def read_sizes(path: str | Path) -> dict[str, object]:
     ScenarioError
         It is not a distribution; the message names the line.
     """
-    points: list[tuple[str, float]] = []
-    last_bytes, last_probability, last_line = 0.0, 0.0, 0
+    lines = list(_lines(path))
+    mean_bytes = None
+    if len(lines) > 1 and len(lines[0].cells) == 1 < len(lines[1].cells):
+        mean_bytes = lines.pop(0).size_bytes()
+    if not lines:
+        raise ScenarioError(f"error: the file holds no points\n --> {path}\nhint: {_example}\n")
+    count = len(lines[0].cells)
+    for line in lines:
+        if len(line.cells) != count or count not in (2, 3):
+            wanted = "a size and a probability" if count != 3 else "3 values as above"
+            raise line.refused(f"expected {wanted}, found {len(line.cells)} values")
+    notes: list[str] = []
+    unit_bytes = _unit_bytes(lines, notes) if count == 3 else 1
+    points = _points(lines, unit_bytes, notes)
+    sizes = Sizes(tuple(points), ())
+    if mean_bytes is not None:
+        sizes = _with_mean(sizes, mean_bytes * unit_bytes, notes)
+    notes.append(f"{len(sizes.cdf)} points, mean size {_shown(sizes.mean_bytes)}")
+    return Sizes(sizes.cdf, tuple(notes))
+
+
+def _lines(path: str | Path) -> Iterator[_Line]:
+    """The lines with numbers; words above the first of them are a head."""
+    is_head = True
     for number, line in enumerate(read_text(path).splitlines(), start=1):
         text = line.partition("#")[0].strip()
-        if not text:
+        if not text or (is_head and not any(character.isdigit() for character in text)):
             continue
-        cells = [
-            cell for cell in (re.split(r"\s*[,;\t]\s*", text) if re.search("[,;\t]", text) else text.split()) if cell
-        ]
-        if not points and not any(character.isdigit() for character in text):
-            continue
-        if len(cells) != 2:
-            raise refused_line(
-                path, number, line, f"expected a size and a probability, found {len(cells)} values", _example
-            )
-        size, bytes_ = _size(path, number, line, cells[0])
-        probability = _probability(path, number, line, cells[1])
-        if points and bytes_ <= last_bytes:
-            raise refused_line(
-                path, number, line, "the size is not above the one before", "sizes rise from line to line"
-            )
-        if probability < last_probability:
-            raise refused_line(
-                path, number, line, "the probability falls", "write cumulative probabilities, which only rise"
-            )
+        is_head = False
+        cells = re.split(r"\s*[,;\t]\s*", text) if re.search("[,;\t]", text) else text.split()
+        yield _Line(path, number, line, tuple(filter(None, cells)))
+
+
+def _unit_bytes(lines: Sequence[_Line], notes: list[str]) -> int:
+    """What a size counts in a file of three columns, by what its second column is."""
+    seconds = [line.number_of(1, "a number") for line in lines]
+    sums = list(itertools.accumulate(seconds))
+    lasts = [line.number_of(2, "a probability") for line in lines]
+    if all(math.isclose(total, last, abs_tol=1e-3 * lasts[-1]) for total, last in zip(sums, lasts, strict=True)):
+        return 1
+    if set(seconds) == {1.0} and not any(re.search("[A-Za-z]", line.cells[0]) for line in lines):
+        notes.append(f"three columns as ns-2 has them: sizes are taken as packets of {_ns2_packet_bytes} B")
+        return _ns2_packet_bytes
+    raise lines[0].refused(
+        "three columns of which the second is neither 1 everywhere nor the part that the third adds up",
+        "write two columns: a size and the part of the transfers up to it",
+    )
+
+
+def _points(lines: Sequence[_Line], unit_bytes: int, notes: list[str]) -> list[tuple[int, float]]:
+    """The points in bytes and parts of one; of a size that stands more than twice the first and the last."""
+    values = [line.number_of(-1, "a probability") for line in lines]
+    last = values[-1]
+    whole = 100.0 if lines[-1].cells[-1].endswith("%") or abs(last - 100) <= 100 * _nearly else 1.0
+    if whole == 100.0 and not lines[-1].cells[-1].endswith("%"):
+        notes.append("the last probability is 100: all are per cent")
+    points: list[tuple[int, float]] = []
+    for line, value in zip(lines, values, strict=True):
+        if value > whole * (1 + _nearly):
+            raise line.refused(f"`{line.cells[-1]}` is not a probability", "write a number from 0 to 1")
+        size, probability = math.ceil(line.size_bytes() * unit_bytes), min(value / whole, 1.0)
+        if points and size < points[-1][0]:
+            raise line.refused("the size is below the one before", "sizes rise from line to line")
+        if points and probability < points[-1][1]:
+            raise line.refused("the probability falls", "write cumulative probabilities, which only rise")
+        if size == 0 and probability > 0:
+            raise line.refused("transfers of 0 B", "give 0 B the probability 0, or remove the line")
+        if len(points) > 1 and size == points[-1][0] == points[-2][0]:
+            points.pop()
         points.append((size, probability))
-        last_bytes, last_probability, last_line = bytes_, probability, number
-    if not points:
-        raise ScenarioError(f"error: the file holds no points\n --> {path}\nhint: {_example}\n")
-    if last_probability != 1:
+    if abs(points[-1][1] - 1) > _nearly:
         raise refused_line(
-            path, last_line, None, f"the last probability is {last_probability:g}, not 1", "end with the largest size"
+            lines[-1].path,
+            lines[-1].number,
+            None,
+            f"the last probability is {last:g}, not {whole:g}",
+            "end with the largest size",
         )
-    return {"cdf": [[size, probability] for size, probability in points]}
+    points[-1] = (points[-1][0], 1.0)
+    # A distribution begins at 0 B without being told.
+    return points[1:] if points[0] == (0, 0.0) and len(points) > 1 else points
 
 
-def _size(path: str | Path, number: int, line: str, cell: str) -> tuple[str, float]:
-    units = {"": 1.0, "B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30}
-    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?(?:[eE]\+?[0-9]+)?)\s*([A-Za-z]*)", cell)
-    if match is None or match[2] not in units:
-        raise refused_line(path, number, line, f"`{cell}` is not a size", _example)
-    bytes_ = float(match[1]) * units[match[2]]
-    if bytes_ != int(bytes_) or bytes_ < 1:
-        raise refused_line(path, number, line, f"`{cell}` is not a whole number of bytes", _example)
-    return f"{int(bytes_)} B", bytes_
+def _with_mean(sizes: Sizes, mean_bytes: float, notes: list[str]) -> Sizes:
+    """The distribution with the mean that the file has in its first line: of the lines between points, or of steps."""
+    if math.isclose(sizes.mean_bytes, mean_bytes, rel_tol=_same_mean):
+        return sizes
+    before, steps = 0.0, []
+    for size, probability in sizes.cdf:
+        steps += [(size, before), (size, probability)]
+        before = probability
+    stepped = Sizes(tuple(steps), ())
+    if math.isclose(stepped.mean_bytes, mean_bytes, rel_tol=_same_mean):
+        notes.append("the first line is the mean of the listed sizes alone, so no sizes lie between them")
+        return stepped
+    notes.append(
+        f"the first line, {_shown(mean_bytes)}, is not the mean of the points, which is {_shown(sizes.mean_bytes)}"
+    )
+    return sizes
 
 
-def _probability(path: str | Path, number: int, line: str, cell: str) -> float:
-    try:
-        value = float(cell)
-    except ValueError:
-        value = math.nan
-    if not 0 <= value <= 1:
-        raise refused_line(path, number, line, f"`{cell}` is not a probability", "write a number from 0 to 1")
-    return value
+def _shown(size_bytes: float) -> str:
+    """A size for people."""
+    for factor, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if size_bytes >= factor:
+            return f"{size_bytes / factor:.4g} {unit}"
+    return f"{size_bytes:.4g} B"

@@ -158,7 +158,17 @@ def _with_sizes(path: Path, sizes: Sequence[str] | None) -> Scenario:
         if not equals or not name.strip() or not file.strip():
             raise UsageError(f"`--sizes {text}` is not NAME=FILE", hint="as in --sizes mine=sizes.csv")
         files[name.strip()] = Path(file.strip())
-    return scenario_with_sizes(find_scenario(path), files) if files else Scenario.from_file(path)
+    if not files:
+        return Scenario.from_file(path)
+    scenario, notes = scenario_with_sizes(find_scenario(path), files)
+    say_sizes(notes)
+    return scenario
+
+
+def say_sizes(notes: Sequence[str]) -> None:
+    """Tell how files of sizes were understood."""
+    for note in notes:
+        talk.note(f"sizes {note}")
 
 
 def says_what_to_trace(scenario: Scenario) -> bool:

@@ -272,6 +272,7 @@ def _subject(path: Path, given: _Given) -> _Asked:
     if is_plan:
         return _Asked(Plan.read(found), {}, False)
     read = read_sweep(found)
+    options.say_sizes(read.notes)
     sizes = {f"sizes-{number}.csv": file for number, file in enumerate(read.sizes.values())}
     return _Asked(read.plan, {"source.toml": read.scenario, "sweep.toml": found, **sizes}, False)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -130,11 +130,14 @@ class SweepFile:
         The file of the scenario.
     sizes
         Files of distributions of transfer sizes, by name.
+    notes
+        How these files were understood.
     """
 
     plan: Plan
     scenario: Path
     sizes: Mapping[str, Path]
+    notes: Sequence[str]
 
 
 def read_sweep(path: Path) -> SweepFile:
@@ -168,7 +171,7 @@ def _read(content: Mapping[str, Any], folder: Path) -> SweepFile:
     beside = folder / place
     scenario_file = beside if beside.exists() else find_scenario(place)
     sizes = {name: folder / str(file) for name, file in (_of(content, "sizes", dict, _table) or {}).items()}
-    scenario = scenario_with_sizes(scenario_file, sizes) if sizes else Scenario.from_file(scenario_file)
+    scenario, notes = scenario_with_sizes(scenario_file, sizes) if sizes else (Scenario.from_file(scenario_file), [])
     design = Design(tuple(_factors(content)))
     pairs_ = [(key, toml_value(value)) for key, value in _flat(_of(content, "set", dict, _table) or {}).items()]
     template = template_of(scenario, pairs_, design.keys)
@@ -184,7 +187,7 @@ def _read(content: Mapping[str, Any], folder: Path) -> SweepFile:
         raise UsageError(f"`on` is {on!r}", hint="`sim` or `linux`")
     kernel = kernel_here().identity if on == "linux" else ""
     plan = Plan(template, design, metrics, seeds, until, **({} if most is None else {"max_seeds": most}), kernel=kernel)
-    return SweepFile(plan, scenario_file, sizes)
+    return SweepFile(plan, scenario_file, sizes, notes)
 
 
 def _factors(content: Mapping[str, Any]) -> list[Factor]:

@@ -2,7 +2,8 @@
 //!
 //! Read as the traffic generators of the literature read their files: the cumulative distribution is linear between two
 //! points and from (0 B, 0) to the first one (`gen_random_cdf` of HKUST-SING/TrafficGenerator, `src/common/cdf.c`;
-//! ns-2's `EmpiricalRandomVariable` with interpolation). Sizes are rounded up to whole bytes, so none is zero.
+//! ns-2's `EmpiricalRandomVariable` with interpolation). Two points of one size are a jump: so many transfers have
+//! exactly this size. Sizes are rounded up to whole bytes, so none is zero.
 
 use shoal_units::Stream;
 
@@ -41,8 +42,8 @@ pub const DATA_MINING: &[(u64, f64)] = &[
     (1_000_000_000, 1.0),
 ];
 
-/// A cumulative distribution: points of increasing size and non-decreasing probability, the last of which is
-/// 1.
+/// A cumulative distribution: points of non-decreasing size and probability, the last of which is 1. A size stands
+/// twice at most.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SizeDistribution(Vec<(u64, f64)>);
 
@@ -94,16 +95,23 @@ impl SizeDistribution {
             let whole = libm::floor(x / mss);
             mss * whole * (whole + 1.0) / 2.0 + (x - whole * mss) * (whole + 1.0)
         };
-        self.pieces().map(|(low, high, mass)| mass * (integral(high) - integral(low)) / (high - low)).sum()
+        let segments = |low: f64, high: f64| {
+            if high > low {
+                (integral(high) - integral(low)) / (high - low)
+            } else {
+                libm::ceil(high / mss as f64)
+            }
+        };
+        self.pieces().map(|(low, high, mass)| mass * segments(low, high)).sum()
     }
 
-    /// The linear pieces of the distribution: from, to, and probability mass.
+    /// The linear pieces of the distribution: from, to, and probability mass. A jump goes from its size to itself.
     fn pieces(&self) -> impl Iterator<Item = (f64, f64, f64)> + '_ {
         let before = std::iter::once((0, 0.0)).chain(self.0.iter().copied());
         before
             .zip(&self.0)
             .map(|((low, before), (high, reached))| (low as f64, *high as f64, reached - before))
-            .filter(|(low, high, mass)| high > low && *mass > 0.0)
+            .filter(|(_, _, mass)| *mass > 0.0)
     }
 }
 
@@ -134,6 +142,17 @@ mod tests {
         // Uniform over 500 to 1500 B: 1 or 2.
         let own = SizeDistribution::through(vec![(500, 0.0), (1500, 1.0)]);
         assert_eq!(own.mean_segments(1000), 1.5);
+    }
+
+    #[test]
+    fn two_points_of_one_size_are_a_jump() {
+        // Half of the transfers have exactly 1000 B; the others are uniform over 1000 to 3000 B.
+        let own = SizeDistribution::through(vec![(1000, 0.0), (1000, 0.5), (3000, 1.0)]);
+        assert_eq!([0.0, 0.2, 0.5, 0.75, 1.0].map(|p| own.quantile(p)), [1000, 1000, 1000, 2000, 3000]);
+        // 0.5 x 1000 + 0.5 x 2000.
+        assert_eq!(own.mean_bytes(), 1500.0);
+        // Segments of 1000 B: half have 1; of the others half have 2 and half 3.
+        assert_eq!(own.mean_segments(1000), 0.5 + 0.5 * 2.5);
     }
 
     /// The generators from which the points are taken run with these means: 1,711,250 B (`mean_flow_size` of

@@ -54,6 +54,7 @@ fn check(own: &Distribution, keys: &Table<'_>) {
         return;
     };
     let mut before: Option<(u64, f64)> = None;
+    let mut is_jump = false;
     for (index, point) in own.cdf.iter().enumerate() {
         let at = format!("cdf[{index}]");
         let (size, p) = (point.size.bytes(), point.probability);
@@ -67,10 +68,9 @@ fn check(own: &Distribution, keys: &Table<'_>) {
             keys.error(&at, "transfers of 0 B", "give 0 B the probability 0, or remove the point");
         }
         if let Some((size_before, p_before)) = before {
-            if size == size_before {
-                let hint =
-                    "give each size once; a step takes two sizes, as in [\"999 B\", 0], [\"1000 B\", 0.5]";
-                keys.error(&at, format!("the size {} occurs twice", point.size), hint);
+            if size == size_before && is_jump {
+                let hint = "a jump takes two points: the probability below the size, and that up to it";
+                keys.error(&at, format!("the size {} occurs three times", point.size), hint);
             } else if size < size_before {
                 keys.error(
                     &at,
@@ -78,6 +78,7 @@ fn check(own: &Distribution, keys: &Table<'_>) {
                     "list the points from the smallest size to the largest",
                 );
             }
+            is_jump = size == size_before;
             if p < p_before {
                 let hint = "a cumulative distribution never falls: each point is the probability of at most its size";
                 keys.error(&at, format!("the probability falls from {p_before} to {p}"), hint);

@@ -17,7 +17,8 @@ pub struct Distributions(pub BTreeMap<String, Distribution>);
 #[derive(Clone, PartialEq, Debug, Section)]
 pub struct Distribution {
     /// Cumulative distribution as [size, probability of at most this size], linear in between and from 0 B to the first
-    /// point; drawn sizes are rounded up to whole bytes.
+    /// point; two points of one size are a jump: so many transfers have this size. Drawn sizes are rounded up to whole
+    /// bytes.
     pub cdf: Vec<CdfPoint>,
 }
 
