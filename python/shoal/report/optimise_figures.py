@@ -130,8 +130,8 @@ def _surroundings(axes: Axes, optimised: Optimised, parameter: FreeParameter, te
     centre = optimised.values[parameter.key]
     measurements = sorted([*measurements, (centre, optimised.chosen.confirmed)], key=lambda pair: pair[0])
     known = [(value, estimate, measured) for value, measured in measurements if (estimate := measured.estimate(text))]
-    x, y = [value for value, _, _ in known], [own.mean for _, own, _ in known]
-    axes.errorbar(x, y, yerr=[own.half_width or 0.0 for _, own, _ in known], color=colour(0), linewidth=0.9,
+    x, y = [value for value, _, _ in known], [estimate.mean for _, estimate, _ in known]
+    axes.errorbar(x, y, yerr=[estimate.half_width or 0.0 for _, estimate, _ in known], color=colour(0), linewidth=0.9,
                   elinewidth=0.8, ecolor="#777777")  # fmt: skip
     for holds, face, words in ((True, colour(0), "holds"), (False, "#ffffff", "fails")):
         some = [(value, estimate.mean) for value, estimate, measured in known if _holds(optimised, measured) is holds]
