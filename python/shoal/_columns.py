@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 
-def number(found: object) -> float | None:
+def number(value: object) -> float | None:
     """What ``max()``, ``mean()`` and their like of a column of numbers gave; ``None`` of an empty column."""
-    return float(found) if isinstance(found, int | float) else None
+    return float(value) if isinstance(value, int | float) else None

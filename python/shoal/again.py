@@ -23,7 +23,7 @@ def run_command(entries: Sequence[Entry], out: Path, *, several_seeds: bool, gen
     Parameters
     ----------
     entries
-        Runs whose ``place`` is known.
+        Runs whose ``folder`` is known.
     out
         Where they are reported.
     several_seeds
@@ -34,8 +34,8 @@ def run_command(entries: Sequence[Entry], out: Path, *, several_seeds: bool, gen
     first = entries[0].runs[0]
     words = ["shoal", "run"]
     for entry in entries:
-        place = entry.place or out
-        words.append(str((place / f"seed-{entry.runs[0].seed}" if several_seeds else place) / "scenario.toml"))
+        folder = entry.folder or out
+        words.append(str((folder / f"seed-{entry.runs[0].seed}" if several_seeds else folder) / "scenario.toml"))
     if several_seeds:
         words += ["--seeds", str(len(entries[0].runs))]
     if first.data["on"] == "linux":
@@ -58,12 +58,12 @@ def template_command(verb: str, out: Path, sizes: Sequence[str] | None, options:
     """
     words = ["shoal", verb, str(out / _source)]
     named = [f"{text.partition('=')[0].strip()}={out / _sizes(number)}" for number, text in enumerate(sizes or [])]
-    for name, value in (*options, ("sizes", named)):
-        for one in value if isinstance(value, list | tuple) else [value]:
-            if one is True:
+    for name, given in (*options, ("sizes", named)):
+        for value in given if isinstance(given, list | tuple) else [given]:
+            if value is True:
                 words.append(f"--{name}")
-            elif one is not None and one is not False:
-                words += [f"--{name}", str(one)]
+            elif value is not None and value is not False:
+                words += [f"--{name}", str(value)]
     return shlex.join([*words, "--out", beside(out)])
 
 

@@ -103,7 +103,7 @@ def convergence_s(
     """
     import polars as pl
 
-    flows = next((own["flows"] for own in result.groups if own["name"] == group), None)
+    flows = next((entry["flows"] for entry in result.groups if entry["name"] == group), None)
     if flows is None:
         raise UsageError(f"there is no flow group `{group}`")
     starts_s = [flow["start_s"] for flow in flows if flow["start_s"] is not None]

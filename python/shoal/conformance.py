@@ -73,11 +73,11 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON; the script by its name, so that the bytes are the same everywhere."""
-        found: dict[str, Any] = {"script": self.script.name, "on": self.on, "verdict": self.outcome, "ok": self.ok}
-        found |= {key: value for key, value in self.data.items() if key != "verdict"}
+        content: dict[str, Any] = {"script": self.script.name, "on": self.on, "verdict": self.outcome, "ok": self.ok}
+        content |= {key: value for key, value in self.data.items() if key != "verdict"}
         if self.expected is not None:
-            found["expected"] = {"line": self.expected.line, "why": self.expected.why}
-        return found
+            content["expected"] = {"line": self.expected.line, "why": self.expected.why}
+        return content
 
 
 def shipped_scripts() -> list[Path]:
@@ -107,20 +107,20 @@ def find_scripts(places: Iterable[Path]) -> list[Path]:
     Raises
     ------
     OutputError
-        A place is not there, or a folder has no scripts.
+        A file or folder is not there, or a folder has no scripts.
     """
-    found: list[Path] = []
-    for place in places:
-        if place.is_dir():
-            scripts = sorted(place.rglob("*.pkt"))
+    files: list[Path] = []
+    for path in places:
+        if path.is_dir():
+            scripts = sorted(path.rglob("*.pkt"))
             if not scripts:
-                raise OutputError(f"`{place}` has no scripts", hint="scripts end in .pkt")
-            found += scripts
-        elif place.exists():
-            found.append(place)
+                raise OutputError(f"`{path}` has no scripts", hint="scripts end in .pkt")
+            files += scripts
+        elif path.exists():
+            files.append(path)
         else:
-            raise OutputError(f"there is no file or folder `{place}`")
-    return found
+            raise OutputError(f"there is no file or folder `{path}`")
+    return files
 
 
 def expectations(on: Plane, file: Path | None = None) -> dict[str, Expectation]:
@@ -140,8 +140,8 @@ def expectations(on: Plane, file: Path | None = None) -> dict[str, Expectation]:
     """
     path = file or _shipped / f"expected-{on}.toml"
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-        return {name: Expectation(line=int(entry["line"]), why=str(entry["why"])) for name, entry in found.items()}
+        entries = tomllib.loads(path.read_text(encoding="utf-8"))
+        return {name: Expectation(line=int(entry["line"]), why=str(entry["why"])) for name, entry in entries.items()}
     except OSError as error:
         raise OutputError(f"`{path}`: {error.strerror}") from error
     except (KeyError, TypeError, ValueError) as error:
@@ -194,10 +194,10 @@ def run_scripts(
         play = player(kernel)
         tasks = [partial(play, script, text) for script, text in texts]
     with counted(len(tasks), progress, "scripts") as on_done:
-        found = run_all(tasks, workers=workers, on_done=on_done)
+        outcomes = run_all(tasks, workers=workers, on_done=on_done)
     return [
         Verdict(script, on, data["verdict"], data, known.get(script.name))
-        for script, data in zip(scripts, found, strict=True)
+        for script, data in zip(scripts, outcomes, strict=True)
     ]
 
 

@@ -335,8 +335,8 @@ class _Steps:
     def of(self, node: ast.expr) -> _Step:
         match node:
             case ast.Constant(value=int() | float() | str() as value):
-                found = _finite(value)
-                return lambda _names, _functions: found
+                constant = _finite(value)
+                return lambda _names, _functions: constant
             case ast.Call(func=ast.Name(id=name), args=arguments, keywords=keywords):
                 return self._call(name, arguments, keywords)
             case ast.Name(id=name):
@@ -354,8 +354,8 @@ class _Steps:
                 joined = all if isinstance(op, ast.And) else any
                 return lambda names, functions: joined(step(names, functions) for step in steps)
             case ast.Compare(left=first, ops=[op], comparators=[second]) if type(op) in _compare:
-                compared, one, other = _compare[type(op)], self.of(first), self.of(second)
-                return lambda names, functions: compared(one(names, functions), other(names, functions))
+                compared, left_step, right_step = _compare[type(op)], self.of(first), self.of(second)
+                return lambda names, functions: compared(left_step(names, functions), right_step(names, functions))
         raise UsageError(
             f"`{self._text}`: `{ast.unparse(node)}` is not allowed here",
             hint="numbers, names, + - * / **, comparisons, and the functions that `shoal list metrics` shows",
@@ -371,16 +371,16 @@ class _Steps:
         return step
 
     def _binary(self, operation: Callable[[Any, Any], Any], left: ast.expr, right: ast.expr) -> _Step:
-        one, other = self._number(left), self._number(right)
+        left_step, right_step = self._number(left), self._number(right)
 
         def step(names: Mapping[str, Any], functions: Functions) -> Any:
-            first, second = one(names, functions), other(names, functions)
+            first, second = left_step(names, functions), right_step(names, functions)
             return _finite(operation(first, second), first, second)
 
         return step
 
     def _call(self, name: str, arguments: Sequence[ast.expr], keywords: Sequence[ast.keyword]) -> _Step:
-        own = [self.of(argument) for argument in arguments]
+        positional = [self.of(argument) for argument in arguments]
         named = {keyword.arg: self.of(keyword.value) for keyword in keywords if keyword.arg is not None}
 
         def step(names: Mapping[str, Any], functions: Functions) -> Any:
@@ -389,16 +389,16 @@ class _Steps:
                 known = [*mathematics, *functions]
                 raise UsageError(f"`{self._text}`: there is no function `{name}`", hint=nearest(name, known))
             given = {key: value(names, functions) for key, value in named.items()} if named else {}
-            values = [value(names, functions) for value in own] if own else []
+            values = [value(names, functions) for value in positional] if positional else []
             return _mathematics(name, values, given) if function is None else function(*values, **given)
 
         return step
 
     def _number(self, node: ast.expr) -> _Step:
-        own = self.of(node)
+        operand = self.of(node)
 
         def step(names: Mapping[str, Any], functions: Functions) -> Any:
-            value = own(names, functions)
+            value = operand(names, functions)
             if not isinstance(value, int | float):
                 raise UsageError(f"`{self._text}`: `{ast.unparse(node)}` is not a number")
             return value
@@ -419,6 +419,6 @@ def _finite(value: Any, *operands: float) -> Any:
     """Refuse what left the range of numbers here; what was missing before stays missing."""
     if isinstance(value, int) and abs(value).bit_length() > _most_bits:
         raise _NoValueError("the number is too large")
-    if isinstance(value, float) and not math.isfinite(value) and all(math.isfinite(one) for one in operands):
+    if isinstance(value, float) and not math.isfinite(value) and all(math.isfinite(operand) for operand in operands):
         raise _NoValueError("the number is too large")
     return value

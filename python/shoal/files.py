@@ -40,7 +40,7 @@ def new_folder(target: str | Path, *, force: bool = False) -> Iterator[Path]:
         raise OutputError(f"`{target}` is not a name of a folder", hint="choose another --out")
     # A name of its own, also among the processes of other containers that share the disk.
     partial = _beside(target, f"{os.getpid()}-{secrets.token_hex(4)}.partial")
-    if (file := next((place for place in target.parents if place.exists() and not place.is_dir()), None)) is not None:
+    if (file := next((path for path in target.parents if path.exists() and not path.is_dir()), None)) is not None:
         raise OutputError(f"cannot write `{target}`: `{file}` is not a folder", hint="choose another --out")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -165,20 +165,20 @@ def _is_stream(path: Path) -> bool:
 
 def _beside(target: Path, suffix: str) -> Path:
     # Not `resolve`: a link must not be followed, but `..` and `.` have a name then.
-    place = Path(os.path.abspath(target))
-    return place.with_name(f".{place.name}.{suffix}")
+    full_path = Path(os.path.abspath(target))
+    return full_path.with_name(f".{full_path.name}.{suffix}")
 
 
 def _left_beside(target: Path, kind: str) -> list[Path]:
     """Temporary names of a target that stand beside it though the process that chose each has ended."""
-    place = Path(os.path.abspath(target))
-    if not place.parent.is_dir():
+    full_path = Path(os.path.abspath(target))
+    if not full_path.parent.is_dir():
         return []
-    start = f".{place.name}."
-    beside = (path for path in sorted(place.parent.iterdir()) if path.name.startswith(start))
+    start = f".{full_path.name}."
+    beside = (path for path in sorted(full_path.parent.iterdir()) if path.name.startswith(start))
     # One expression for all targets: a cache writes thousands, and each of its own would have to be compiled.
-    found = ((path, _temporary[kind].fullmatch(path.name, len(start))) for path in beside)
-    return [path for path, match in found if match and not path.is_symlink() and not _is_alive(int(match["pid"]))]
+    matches = ((path, _temporary[kind].fullmatch(path.name, len(start))) for path in beside)
+    return [path for path, match in matches if match and not path.is_symlink() and not _is_alive(int(match["pid"]))]
 
 
 def _is_alive(pid: int) -> bool:

@@ -43,7 +43,8 @@ def interval_columns(cells: Mapping[str, Iterable[object]]) -> dict[str, pl.Seri
     columns: dict[str, pl.Series] = {}
     for name, column in cells.items():
         known = [cell if isinstance(cell, Estimate) else None for cell in column]
-        means, widths = [one and one.mean for one in known], [one and one.half_width for one in known]
+        means = [estimate and estimate.mean for estimate in known]
+        widths = [estimate and estimate.half_width for estimate in known]
         columns[name] = pl.Series(name, means, pl.Float64)
         columns[f"{name}_ci95"] = pl.Series(f"{name}_ci95", widths, pl.Float64)
     return columns

@@ -47,27 +47,27 @@ def traces_in(text: str, folder: Path) -> list[tuple[str, object]]:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         return []
-    found: list[tuple[str, object]] = []
-    for place, schedule in _schedules(tables):
+    entries: list[tuple[str, object]] = []
+    for prefix, schedule in _schedules(tables):
         # A resolved scenario keeps the name of the file beside what was read.
         if isinstance(name := schedule.get("trace"), str) and not {"rates", "delays"} & set(schedule):
-            found += [(f"{place}.{key}", points) for key, points in read_trace(folder / name).items()]
+            entries += [(f"{prefix}.{key}", points) for key, points in read_trace(folder / name).items()]
         if isinstance(name := schedule.get("opportunities"), str) and "opportunity_gaps" not in schedule:
-            found.append((f"{place}.opportunity_gaps", read_opportunities(folder / name)))
-    return found
+            entries.append((f"{prefix}.opportunity_gaps", read_opportunities(folder / name)))
+    return entries
 
 
 def _schedules(tables: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Every table that may name a trace, with its dotted key."""
     topology = tables.get("topology")
     links = topology.get("links") if isinstance(topology, dict) else None
-    places = [(table, tables.get(table)) for table in ("bottleneck", "reverse")]
-    places += [
+    candidates = [(table, tables.get(table)) for table in ("bottleneck", "reverse")]
+    candidates += [
         (f"topology.links[{number}]", link) for number, link in enumerate(links if isinstance(links, list) else [])
     ]
-    for place, table in places:
+    for key, table in candidates:
         if isinstance(table, dict) and isinstance(schedule := table.get("schedule"), dict):
-            yield f"{place}.schedule", schedule
+            yield f"{key}.schedule", schedule
 
 
 def read_trace(path: str | Path) -> dict[str, list[list[str]]]:
@@ -102,7 +102,7 @@ def read_trace(path: str | Path) -> dict[str, list[list[str]]]:
             path, *rows[_most_rows + 1], f"the trace has more than {_most_rows} rows",
             "average it over longer times: the resolved scenario holds every row",
         )  # fmt: skip
-    found: dict[str, list[list[str]]] = {_keys[column]: [] for column in columns[1:]}
+    points: dict[str, list[list[str]]] = {_keys[column]: [] for column in columns[1:]}
     before: Decimal | None = None
     for number, line in rows[1:]:
         cells = [cell.strip() for cell in line.split(",")]
@@ -117,10 +117,10 @@ def read_trace(path: str | Path) -> dict[str, list[list[str]]]:
             )  # fmt: skip
         before = time_s
         for column, cell in zip(columns[1:], cells[1:], strict=True):
-            found[_keys[column]].append([f"{time_s:f} s", _value(path, number, line, column, cell)])
-    if found.get("rates") and found["rates"][-1][1] == _down:
+            points[_keys[column]].append([f"{time_s:f} s", _value(path, number, line, column, cell)])
+    if points.get("rates") and points["rates"][-1][1] == _down:
         raise refused_line(path, *rows[-1], "the link stays down after the last row", "end the trace with a rate")
-    return found
+    return points
 
 
 def read_opportunities(path: str | Path) -> str:

@@ -92,10 +92,10 @@ def find_models(name: str) -> list[Model]:
     UsageError
         There is none; the hint names the nearest.
     """
-    found = [model for model in models() if model.name == name]
-    if not found:
+    matches = [model for model in models() if model.name == name]
+    if not matches:
         raise UsageError(f"nothing is called `{name}`", hint=nearest(name, [model.name for model in models()]))
-    return found
+    return matches
 
 
 def nearest(name: str, known: list[str]) -> str:

@@ -26,16 +26,16 @@ def history(result: RunRecord, link: int = 0) -> LinkHistory | None:
 
 def steps(result: RunRecord, link: int = 0) -> list[LinkStep]:
     """The steps of a link's rate in the measurement, and what followed each."""
-    found = history(result, link)
-    return [] if found is None else found["steps"]
+    changes = history(result, link)
+    return [] if changes is None else changes["steps"]
 
 
 def rates(result: RunRecord, link: int = 0) -> list[tuple[float, float]]:
     """Times and the rate in bit/s from each on; zero while the link is down."""
-    found = history(result, link)
-    if found is None:
+    changes = history(result, link)
+    if changes is None:
         return [(0.0, result.bottlenecks[link]["rate_bps"])]
-    return [(one["from_s"], one["rate_bps"]) for one in found["rate"]]
+    return [(change["from_s"], change["rate_bps"]) for change in changes["rate"]]
 
 
 def outages(result: RunRecord, link: int = 0) -> list[tuple[float, float]]:
@@ -56,9 +56,9 @@ def series(result: RunRecord, link: int = 0) -> pl.DataFrame:
 
     rows = result.table("queue").filter(pl.col("link") == result.bottlenecks[link]["name"])
     bins = list(zip(rows["time_s"], rows["bytes"], rows["utilisation"], strict=True))
-    found = _native.at_rates(bins, result.bin_s or 0.0, rates(result, link))
+    values = _native.at_rates(bins, result.bin_s or 0.0, rates(result, link))
     schema = {"rate_bps": pl.Float64, "carried_bps": pl.Float64, "delay_s": pl.Float64}
-    return pl.concat([rows.select("time_s"), pl.DataFrame(found, schema=schema, orient="row")], how="horizontal")
+    return pl.concat([rows.select("time_s"), pl.DataFrame(values, schema=schema, orient="row")], how="horizontal")
 
 
 def power(result: RunRecord, link: int = 0) -> pl.DataFrame:
@@ -72,10 +72,10 @@ def power(result: RunRecord, link: int = 0) -> pl.DataFrame:
     facts = result.scenario.facts["groups"]
     known = [(fact["flows"], fact["base_rtt_s"]) for fact in facts if fact["base_rtt_s"] is not None]
     base_s = sum(flows * rtt_s for flows, rtt_s in known) / max(1, sum(flows for flows, _ in known))
-    found = history(result, link)
-    own = [(one["from_s"], one["delay_s"]) for one in found["delay"]] if found else [(0.0, 0.0)]
-    delays = pl.DataFrame(own, schema=["from_s", "own_s"], orient="row").with_columns(
-        more_s=pl.col("own_s") - own[0][1]
+    changes = history(result, link)
+    delays_s = [(change["from_s"], change["delay_s"]) for change in changes["delay"]] if changes else [(0.0, 0.0)]
+    delays = pl.DataFrame(delays_s, schema=["from_s", "own_s"], orient="row").with_columns(
+        more_s=pl.col("own_s") - delays_s[0][1]
     )
     rows = series(result, link).join_asof(delays, left_on="time_s", right_on="from_s", strategy="backward")
     round_trip_s = (base_s + rows["more_s"] + rows["delay_s"]).to_list()

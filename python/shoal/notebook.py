@@ -16,8 +16,8 @@ def table(rows: Iterable[Sequence[str]], *, heads: Sequence[str] = (), words: in
 
     def line(cells: Sequence[str], tag: str) -> str:
         styled = (
-            f"<{tag} style='text-align:{'left' if place < words else 'right'}'>{escape(cell)}</{tag}>"
-            for place, cell in enumerate(cells)
+            f"<{tag} style='text-align:{'left' if column < words else 'right'}'>{escape(cell)}</{tag}>"
+            for column, cell in enumerate(cells)
         )
         return f"<tr>{''.join(styled)}</tr>"
 

@@ -62,9 +62,9 @@ class Remarks:
     @classmethod
     def of_rows(cls, rows: Rows) -> Remarks:
         """The remarks on a sweep of which only numbers are kept."""
-        noticed = [Noticed(text, f"at {rows.name(place)}", count) for text, place, count in rows.notices]
-        seeds = [rows.seeds(place) for place in range(len(rows))]
-        identical = [rows.name(place) for place in rows.identical]
+        noticed = [Noticed(text, f"at {rows.name(point)}", count) for text, point, count in rows.notices]
+        seeds = [rows.seeds(point) for point in range(len(rows))]
+        identical = [rows.name(point) for point in rows.identical]
         until = f" until {rows.plan.until.text}" if rows.plan.until else ""
         return cls(noticed, ("at", "points"), len(rows), seeds, identical, until)
 
@@ -73,10 +73,10 @@ class Remarks:
         """One sentence for each notice: the first words, and in how many runs or at how many points there is one."""
         word, things = self.at
         return [
-            f"{one.text} ({one.first}; the same kind {word} {one.count} of {self.total} {things})"
+            f"{notice.text} ({notice.first}; the same kind {word} {notice.count} of {self.total} {things})"
             if self.total > 1
-            else one.text
-            for one in self.noticed
+            else notice.text
+            for notice in self.noticed
         ]
 
     @property
@@ -102,7 +102,7 @@ class Remarks:
     def seeds_in_words(self, *, named: bool = False) -> str:
         """How many runs each number sums up; ``named``: and their seeds."""
         interval = "mean ± 95 % confidence interval"
-        counts = {len(own) for own in self.seeds}
+        counts = {len(seeds) for seeds in self.seeds}
         if len(counts) > 1:
             return f"{min(counts)} to {max(counts)} seeds{self.until}, {interval}"
         first = self.seeds[0]

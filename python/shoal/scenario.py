@@ -219,7 +219,7 @@ class Scenario:
             groups.setdefault(f"{table['preset']}{f' with {changes}' if changes else ''}", []).append(group["name"])
         if len(groups) == 1:
             return f"hosts {next(iter(groups))}"
-        return "hosts " + "; ".join(f"{name} ({', '.join(own)})" for name, own in groups.items())
+        return "hosts " + "; ".join(f"{name} ({', '.join(members)})" for name, members in groups.items())
 
     def _repr_html_(self) -> str:
         from shoal import notebook

@@ -37,10 +37,10 @@ def all_scenarios() -> list[Shipped]:
 
 def comparison_suite() -> list[Path]:
     """Scenarios on which simulator and Linux are compared, by name."""
-    found = sorted((_scenarios / "compare").glob("*.toml"))
-    if not found:
+    files = sorted((_scenarios / "compare").glob("*.toml"))
+    if not files:
         raise OutputError("the comparison suite is missing", hint="is this installation complete?")
-    return found
+    return files
 
 
 def papers() -> list[Shipped]:
@@ -61,7 +61,7 @@ def _title(path: Path) -> str:
         return ""
 
 
-def find_scenario(place: str | Path) -> Path:
+def find_scenario(name: str | Path) -> Path:
     """The file of a scenario: a file, or else a ready-made scenario by its name.
 
     Raises
@@ -69,7 +69,7 @@ def find_scenario(place: str | Path) -> Path:
     OutputError
         There is neither; the hint has the nearest name.
     """
-    path = Path(place)
+    path = Path(name)
     if path.exists():
         return path
     ready = {item.name: item for item in all_scenarios()}

@@ -93,17 +93,17 @@ def paired_difference(first: Sequence[float], second: Sequence[float]) -> Differ
 
     What both values of a pair have in common, such as start times that were drawn from the same seed, cancels.
     """
-    apart = [one - other for one, other in zip(first, second, strict=True)]
-    found = estimate(apart)
-    if found is None:
+    apart = [value - other for value, other in zip(first, second, strict=True)]
+    interval = estimate(apart)
+    if interval is None:
         raise UsageError("no pairs have no difference", hint="at least one value on each side")
-    if found.half_width is None:
-        return Difference(found.mean, None, None, None, 1)
-    if found.half_width == 0:
-        return Difference(found.mean, 0.0, 0.0, None, found.n)
+    if interval.half_width is None:
+        return Difference(interval.mean, None, None, None, 1)
+    if interval.half_width == 0:
+        return Difference(interval.mean, 0.0, 0.0, None, interval.n)
     sd = standard_deviation(apart)
-    p = 2 * student_t_tail(abs(found.mean) / (sd / math.sqrt(found.n)), found.n - 1)
-    return Difference(found.mean, sd, found.half_width, p, found.n)
+    p = 2 * student_t_tail(abs(interval.mean) / (sd / math.sqrt(interval.n)), interval.n - 1)
+    return Difference(interval.mean, sd, interval.half_width, p, interval.n)
 
 
 def standard_deviation(values: Sequence[float]) -> float:

@@ -131,10 +131,10 @@ def queue_table(runs: Runs, index: int = 0) -> Table:
 
 
 def _queue_row(runs: Runs, index: int, which: str) -> tuple[str, ...]:
-    place = () if which == "all" else (which,)
+    keys = () if which == "all" else (which,)
     return (
         classes[which],
-        number(at(runs, "bottlenecks", index, *place, "arrived"), digits=0),
+        number(at(runs, "bottlenecks", index, *keys, "arrived"), digits=0),
         *(shown(runs, what, which, index) for what in ("marked", "dropped")),
         *(shown(runs, "delay_ms", which, quantile, index) for quantile in ("mean", "p50", "p99", "p999")),
     )
@@ -156,12 +156,12 @@ def _class_table(runs: Runs, index: int) -> Table:
     return Table(f"Traffic classes at {link['name']}", columns, rows)
 
 
-def _class_row(runs: Runs, index: int, place: int) -> tuple[str, ...]:
+def _class_row(runs: Runs, index: int, class_index: int) -> tuple[str, ...]:
     def of(*path: str) -> Estimate | None:
-        return at(runs, "bottlenecks", index, "classes", place, *path)
+        return at(runs, "bottlenecks", index, "classes", class_index, *path)
 
     return (
-        runs[0].bottlenecks[index]["classes"][place]["name"],
+        runs[0].bottlenecks[index]["classes"][class_index]["name"],
         percent(of("utilisation")),
         *(number(of(what), digits=0) for what in ("arrived", "marked", "dropped")),
         *(scaled(of("queue_bytes", part), 1e-3, "kB", digits=1) for part in ("mean", "max")),
@@ -227,22 +227,24 @@ _of_ecn = ("ect", "not_ect")
 
 def present_classes(runs: Runs, index: int = 0) -> list[str]:
     """``all``, and the classes of which a run had a packet at a link."""
-    found = ["all"]
-    found += ["ect"] * any(run.bottlenecks[index]["ect"]["arrived"] for run in runs)
-    found += ["not_ect"] * any(run.bottlenecks[index]["not_ect"]["arrived"] for run in runs)
-    return found
+    names = ["all"]
+    names += ["ect"] * any(run.bottlenecks[index]["ect"]["arrived"] for run in runs)
+    names += ["not_ect"] * any(run.bottlenecks[index]["not_ect"]["arrived"] for run in runs)
+    return names
 
 
 def totals(runs: Runs) -> list[tuple[str, str]]:
     """Numbers of the whole run: utilisation, queue, fairness."""
     names = [link["name"] for link in runs[0].bottlenecks]
     rows = [row for index, name in enumerate(names) for row in _link_totals(runs, index, name if names[1:] else "")]
-    rows += [(one.title, shown(runs, one.name)) for one in _tabled(Of.RUN)]
+    rows += [(metric.title, shown(runs, metric.name)) for metric in _tabled(Of.RUN)]
     # A name may have a slash of its own.
     pair_of = {f"{a}/{b}": (a, b) for a, b in permutations([group["name"] for group in runs[0].groups], 2)}
     pairs = [pair_of[key] for key in list(runs[0].metrics["rate_ratio"])[:_pairs_shown]]
     return rows + [
-        (f"{one.title} {'/'.join(pair)}", shown(runs, one.name, *pair)) for one in _tabled(Of.PAIR) for pair in pairs
+        (f"{metric.title} {'/'.join(pair)}", shown(runs, metric.name, *pair))
+        for metric in _tabled(Of.PAIR)
+        for pair in pairs
     ]
 
 
@@ -252,14 +254,14 @@ _pairs_shown = 6
 
 def _link_totals(runs: Runs, index: int, name: str) -> list[tuple[str, str]]:
     return [
-        (one.title + (f" of {name}" if name else "") + one.unit.in_title, shown(runs, one.name, link=index))
-        for one in _tabled(Of.LINK)
-        if one.applies is None or one.applies(runs[0], index)
+        (metric.title + (f" of {name}" if name else "") + metric.unit.in_title, shown(runs, metric.name, link=index))
+        for metric in _tabled(Of.LINK)
+        if metric.applies is None or metric.applies(runs[0], index)
     ]
 
 
 def _tabled(of: Of) -> list[Metric]:
-    return [one for one in metrics.values() if one.tabled and one.of is of]
+    return [metric for metric in metrics.values() if metric.tabled and metric.of is of]
 
 
 def comparison_table(labelled: Sequence[tuple[str, Runs]]) -> Table:
@@ -312,8 +314,8 @@ def _compared_steps(runs: Runs) -> list[tuple[str, str]]:
 
 def shown(runs: Runs, name: str, *arguments: object, **keywords: object) -> str:
     """A metric as tables show it: its mean over the seeds, in its unit."""
-    one = metrics[name]
-    return in_unit(one.unit, over(runs, lambda run: one.formula(run, *arguments, **keywords)), one.digits)
+    metric = metrics[name]
+    return in_unit(metric.unit, over(runs, lambda run: metric.formula(run, *arguments, **keywords)), metric.digits)
 
 
 def over(runs: Runs, get: Callable[[RunRecord], float | None]) -> Estimate | None:
@@ -327,9 +329,9 @@ def at(runs: Runs, *path: str | int) -> Estimate | None:
     """Mean over the seeds of the number at a place of the result object."""
 
     def get(run: RunRecord) -> float | None:
-        found: Any = run.data
+        node: Any = run.data
         for step in path:
-            found = found[step]
-        return None if found is None else float(found)
+            node = node[step]
+        return None if node is None else float(node)
 
     return over(runs, get)

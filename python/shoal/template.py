@@ -57,8 +57,7 @@ class Template:
         """The scenario with a value for each name."""
         numbers = {name: expression.number(values[name]) for name in self.variables}
         computed = {key: expression.filled(value, numbers, only=True) for key, value in self.set.items()}
-        own = {name: value for name, value in values.items() if not is_variable(name)}
-        overrides = {**computed, **own}
+        overrides = {**computed, **{key: value for key, value in values.items() if not is_variable(key)}}
         return self.scenario.override(overrides) if overrides else self.scenario
 
 

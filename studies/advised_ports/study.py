@@ -47,8 +47,8 @@ class Port:
     @property
     def title(self) -> str:
         """What the table calls it."""
-        place = f"data centre, incast of {self.incast}" if self.incast else "access, senders not trusted"
-        return f"{self.rate}, {self.rtt}: {place}"
+        network = f"data centre, incast of {self.incast}" if self.incast else "access, senders not trusted"
+        return f"{self.rate}, {self.rtt}: {network}"
 
 
 PORTS = (
@@ -65,10 +65,10 @@ PORTS = (
 
 def asked(port: Port, folder: Path) -> dict[str, Any]:
     """The advice for a port, which stays in a folder."""
-    place, took = folder / port.name, folder / f"{port.name}.took.json"
+    answer, took = folder / port.name, folder / f"{port.name}.took.json"
     if not took.exists():
         start_s, before = time.monotonic(), os.times()
-        command = ["shoal", "advise", *port.arguments, "--fresh", "--force", "--out", str(place)]
+        command = ["shoal", "advise", *port.arguments, "--fresh", "--force", "--out", str(answer)]
         done = subprocess.run(
             [str(Path(sys.executable).with_name("shoal")), *command[1:]],
             stdout=subprocess.DEVNULL,
@@ -82,13 +82,13 @@ def asked(port: Port, folder: Path) -> dict[str, Any]:
         after = os.times()
         cpu_s = after.children_user - before.children_user + after.children_system - before.children_system
         took.write_text(json.dumps({"wall_s": time.monotonic() - start_s, "cpu_s": cpu_s}), encoding="utf-8")
-    found: dict[str, Any] = json.loads((place / "advice.json").read_text(encoding="utf-8"))
-    return found | json.loads(took.read_text(encoding="utf-8"))
+    advice: dict[str, Any] = json.loads((answer / "advice.json").read_text(encoding="utf-8"))
+    return advice | json.loads(took.read_text(encoding="utf-8"))
 
 
-def law(one: dict[str, Any]) -> str:
+def law(candidate: dict[str, Any]) -> str:
     """A law with its parameters."""
-    return one["law"] + ": " + ", ".join(f"{key} {value}" for key, value in one["parameters"].items())
+    return candidate["law"] + ": " + ", ".join(f"{key} {value}" for key, value in candidate["parameters"].items())
 
 
 def number(value: dict[str, Any] | None, form: str = "{:.2f}", factor: float = 1.0) -> str:
@@ -106,38 +106,38 @@ def ratio(unequal: float | None) -> str:
     return "-" if unequal is None else f"{unequal:.2f}"
 
 
-def summary(port: Port, found: dict[str, Any]) -> tuple[str, ...]:
+def summary(port: Port, advice: dict[str, Any]) -> tuple[str, ...]:
     """The row of a port."""
-    best = found["recommended"]
+    best = advice["recommended"]
     mix = best["situations"][0]
     judged = best["judged"]
-    fails = [one["what"] for one in found["around"] if one["judged"]["missed"]]
+    fails = [change["what"] for change in advice["around"] if change["judged"]["missed"]]
     busy = "-" if judged["utilisation"] is None else f"{judged['utilisation']:.1%}"
     return (
         port.title,
-        f"**{found['verdict']}**: {law(best)}",
+        f"**{advice['verdict']}**: {law(best)}",
         number(mix["ratio"]),
         delay(mix["scalable_p99_s"]),
         delay(mix["classic_p99_s"]),
         f"{ratio(judged['unequal'])} times, {busy} busy",
         "; ".join(judged["missed"]) or "nothing",
         "; ".join(fails) or "none of what was tried",
-        f"{found['runs']} in {found['wall_s']:.0f} s",
+        f"{advice['runs']} in {advice['wall_s']:.0f} s",
     )
 
 
-def ranking(found: dict[str, Any]) -> str:
+def ranking(advice: dict[str, Any]) -> str:
     """The best of each kind, by its worst situation."""
     rows = []
-    for one in found["ranking"]:
-        judged = one["judged"]
+    for candidate in advice["ranking"]:
+        judged = candidate["judged"]
         times = [
             "-" if judged[key] is None else milliseconds(single(judged[key]))
             for key in ("scalable_p99_s", "classic_p99_s", "incast_p99_s")
         ]
         busy = "-" if judged["utilisation"] is None else f"{judged['utilisation']:.1%}"
         missed = "; ".join(judged["missed"]) or "nothing"
-        rows.append((law(one), ratio(judged["unequal"]), busy, *times, missed))
+        rows.append((law(candidate), ratio(judged["unequal"]), busy, *times, missed))
     heads = ("law", "most unequal", "least busy", "scalable P99", "classic P99", "incast P99", "misses")
     return table(heads, rows, "lrrrrrl")
 
@@ -185,27 +185,27 @@ HEADS += ("does not hold with", "runs")
 
 def measure(*, folder: str = "") -> Iterator[str]:
     """A row a port, and a section for each."""
-    with tempfile.TemporaryDirectory() as own:
-        place = Path(folder or own)
-        place.mkdir(parents=True, exist_ok=True)
-        answers = {port: asked(port, place) for port in PORTS}
+    with tempfile.TemporaryDirectory() as temporary:
+        root = Path(folder or temporary)
+        root.mkdir(parents=True, exist_ok=True)
+        answers = {port: asked(port, root) for port in PORTS}
         yield f"Wall time on {os.cpu_count()} cores, nothing cached. The goal is `balanced`: {goal(answers)}"
-        yield table(HEADS, [summary(port, found) for port, found in answers.items()], "llrrrlllr")
+        yield table(HEADS, [summary(port, advice) for port, advice in answers.items()], "llrrrlllr")
         yield "Rates and delays are those of the traffic as asked: four flows of each kind."
-        for port, found in answers.items():
+        for port, advice in answers.items():
             words = " ".join(f"'{word}'" if " " in word else word for word in port.arguments)
             yield f"## {port.title}\n\n<!-- not run: two minutes on two processors -->"
             yield f"```sh\nshoal advise {words}\n```"
-            yield "\n\n".join(found["answer"])
-            yield ranking(found)
-            yield "Assumed: " + "; ".join(found["assumptions"]) + ". Not modelled:"
-            yield "\n".join(f"- {one}" for one in found["not_modelled"])
-            yield "\n".join(configurations(port, place)).rstrip()
+            yield "\n\n".join(advice["answer"])
+            yield ranking(advice)
+            yield "Assumed: " + "; ".join(advice["assumptions"]) + ". Not modelled:"
+            yield "\n".join(f"- {omission}" for omission in advice["not_modelled"])
+            yield "\n".join(configurations(port, root)).rstrip()
 
 
 def goal(answers: dict[Port, dict[str, Any]]) -> str:
     """What the goal asks for, in the words of the command."""
-    line = next(line for found in answers.values() for line in found["answer"] if line.startswith("Goal "))
+    line = next(line for advice in answers.values() for line in advice["answer"] if line.startswith("Goal "))
     return line.partition(": ")[2]
 
 

@@ -152,9 +152,9 @@ def measured(points: Sequence[Point], repeat: int) -> list[Row]:
     return [
         Row(
             point=point,
-            whole_s=min(one.reading_s + one.run_s for one in whole[point]),
-            setup_s=min(one.reading_s + one.run_s for one in empty[point]),
-            peak_mb=max(one.peak_mb for one in whole[point]),
+            whole_s=min(run.reading_s + run.run_s for run in whole[point]),
+            setup_s=min(run.reading_s + run.run_s for run in empty[point]),
+            peak_mb=max(run.peak_mb for run in whole[point]),
             packets=whole[point][0].packets,
         )
         for point in points
@@ -176,7 +176,7 @@ def measure(*, repeat: int = 7) -> Iterator[str | Figure]:
 
 def cells_of(row: Row, rows: Sequence[Row]) -> tuple[str, ...]:
     """One row of the table."""
-    smallest = next(one for one in rows if one.point.kind == row.point.kind)
+    smallest = next(other for other in rows if other.point.kind == row.point.kind)
     kinds = {"flows": "scale", "leaf-spine": f"leaf-spine, {row.point.count:,} hosts"}
     return (
         kinds.get(row.point.kind, f"fat-tree, {row.point.count:,} hosts"),
@@ -211,19 +211,19 @@ def figure(rows: Sequence[Row]) -> Figure:
         drawn = Figure(figsize=(two_columns, 4.4))
         (cost, each), (memory, setup) = drawn.subplots(2, 2)
         for index, (kind, label) in enumerate(names.items()):
-            own = [row for row in rows if row.point.kind == kind]
-            counts = [row.point.count for row in own]
+            curve = [row for row in rows if row.point.kind == kind]
+            counts = [row.point.count for row in curve]
             style = {"color": colour(index), "marker": marker(index), "label": label}
-            cost.plot(counts, [row.ns_per_packet for row in own], **style)
-            memory.plot(counts, [row.peak_mb for row in own], **style)
-            grown = [row for row in own if row.point.count >= CLEARLY_LARGER * own[0].point.count]
-            each.plot([row.point.count for row in grown], [bytes_each(row, own[0]) / 1e3 for row in grown], **style)
-            setup.plot(counts, [1e3 * row.setup_s for row in own], **style)
+            cost.plot(counts, [row.ns_per_packet for row in curve], **style)
+            memory.plot(counts, [row.peak_mb for row in curve], **style)
+            grown = [row for row in curve if row.point.count >= CLEARLY_LARGER * curve[0].point.count]
+            each.plot([row.point.count for row in grown], [bytes_each(row, curve[0]) / 1e3 for row in grown], **style)
+            setup.plot(counts, [1e3 * row.setup_s for row in curve], **style)
         # Lines in proportion to the flows, through one network.
-        one = next(row for row in rows if row.point == Point("leaf-spine", 32))
+        anchor = next(row for row in rows if row.point == Point("leaf-spine", 32))
         ends = (40, 40_000)
-        for axes, value in ((memory, one.peak_mb), (setup, 1e3 * one.setup_s)):
-            line = [value * count / one.point.count for count in ends]
+        for axes, value in ((memory, anchor.peak_mb), (setup, 1e3 * anchor.setup_s)):
+            line = [value * count / anchor.point.count for count in ends]
             axes.plot(ends, line, color="black", linewidth=0.6, linestyle=":", label="slope 1")
         for axes in (cost, each, memory, setup):
             axes.set_xlim(30, 55_000)

@@ -51,13 +51,13 @@ class Measured:
 class Pair:
     """One run on one thread, and one on several."""
 
-    one: Measured
+    single: Measured
     several: Measured
 
     @property
     def ratio(self) -> float:
         """How many times as fast as one thread the several are."""
-        return self.one.clock_s / self.several.clock_s
+        return self.single.clock_s / self.several.clock_s
 
 
 def timed(case: str, threads: int) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def processors(wanted: int) -> float:
     )
     start = time.monotonic()
     loops = [subprocess.Popen([sys.executable, "-c", loop], stdout=subprocess.PIPE, text=True) for _ in range(wanted)]
-    cpu_s = sum(float(one.communicate()[0]) for one in loops)
+    cpu_s = sum(float(process.communicate()[0]) for process in loops)
     return cpu_s / (time.monotonic() - start)
 
 
@@ -88,17 +88,17 @@ def raced(case: str, threads: int, repeat: int) -> list[Pair]:
     pairs = []
     for number in range(repeat):
         order = (1, threads) if number % 2 == 0 else (threads, 1)
-        found = {count: Measured(**in_own_process(timed, case, count)) for count in order}
-        pairs.append(Pair(one=found[1], several=found[threads]))
+        runs = {count: Measured(**in_own_process(timed, case, count)) for count in order}
+        pairs.append(Pair(single=runs[1], several=runs[threads]))
     return pairs
 
 
 def row(case: str, had: float, pairs: Sequence[Pair]) -> tuple[str, ...]:
     """One row of the table."""
-    clocks = ", ".join(f"{pair.one.clock_s:.2f}/{pair.several.clock_s:.2f}" for pair in pairs)
-    cpu = statistics.median(pair.several.cpu_s / pair.one.cpu_s for pair in pairs)
+    clocks = ", ".join(f"{pair.single.clock_s:.2f}/{pair.several.clock_s:.2f}" for pair in pairs)
+    cpu = statistics.median(pair.several.cpu_s / pair.single.cpu_s for pair in pairs)
     ratios = [pair.ratio for pair in pairs]
-    bests = min(pair.one.clock_s for pair in pairs) / min(pair.several.clock_s for pair in pairs)
+    bests = min(pair.single.clock_s for pair in pairs) / min(pair.several.clock_s for pair in pairs)
     shown = ", ".join(f"{ratio:.2f}" for ratio in ratios)
     return (case, f"{had:.2f}", clocks, shown, f"{statistics.median(ratios):.2f}", f"{bests:.2f}", f"{cpu:.2f}")
 
@@ -109,7 +109,7 @@ def measure(*, cases: str = CASES, threads: int = 2, repeat: int = 5) -> Iterato
     for case in cases.split(","):
         had = processors(threads)
         pairs = raced(case, threads, repeat)
-        if len({one.sha256 for pair in pairs for one in (pair.one, pair.several)}) > 1:
+        if len({run.sha256 for pair in pairs for run in (pair.single, pair.several)}) > 1:
             raise ValueError(f"{case}: the results of one and of {threads} threads differ")
         rows.append(row(case, had, pairs))
         print(rows[-1], file=sys.stderr)

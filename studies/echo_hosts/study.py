@@ -132,10 +132,11 @@ def measured(runs: Sequence[shoal.Result]) -> Measured:
     links = [run.bottlenecks[0] for run in runs]
     flows = [[flow for group in run.groups for flow in group["flows"]] for run in runs]
     alphas = [
-        sum(flow["alpha"]["mean"] * flow["data_packets"] for flow in own) / sum(flow["data_packets"] for flow in own)
-        for own in flows
+        sum(flow["alpha"]["mean"] * flow["data_packets"] for flow in run_flows)
+        / sum(flow["data_packets"] for flow in run_flows)
+        for run_flows in flows
     ]
-    seen = sum(flow["marks_seen"] for own in flows for flow in own)
+    seen = sum(flow["marks_seen"] for run_flows in flows for flow in run_flows)
     return Measured(
         marked=statistics.fmean(link["marked"] / link["departed"] for link in links),
         arrived=seen / max(1, sum(link["marked"] for link in links)),
@@ -158,7 +159,7 @@ def within(value: float, of: float, part: float) -> bool:
     return abs(value - of) <= part * of
 
 
-def counted(found: dict[Cell, Measured]) -> str:
+def counted(means: dict[Cell, Measured]) -> str:
     """One row a time to the interrupt and number of flows: how many cells are accurate, in each sense."""
     heads = (
         *("interrupt after", "flows", "cells", "marks that receivers saw within 1 %", "alpha within 5 %"),
@@ -166,18 +167,18 @@ def counted(found: dict[Cell, Measured]) -> str:
     )
     rows = []
     for moderation, flows in itertools.product(MODERATION_US, FLOWS):
-        own = [c for c in found if c.plain and c.moderation == moderation and c.flows == flows]
-        exact = [found[replace(cell, arithmetic="exact")] for cell in own]
-        allowed = [found[replace(cell, allowed=True)] for cell in own]
+        group = [c for c in means if c.plain and c.moderation == moderation and c.flows == flows]
+        exact = [means[replace(cell, arithmetic="exact")] for cell in group]
+        allowed = [means[replace(cell, allowed=True)] for cell in group]
         counts = (
-            sum(within(found[cell].arrived, 1, 0.01) for cell in own),
-            sum(within(found[cell].alpha, found[cell].marked, ALPHA_WITHIN) for cell in own),
-            sum(within(one.alpha, one.marked, ALPHA_WITHIN) for one in exact),
-            sum(within(found[cell].p99, found[replace(cell, moderation=0)].p99, QUEUE_WITHIN) for cell in own),
-            sum(found[cell].utilisation >= 0.99 for cell in own),
-            sum(one.utilisation >= 0.99 for one in allowed),
+            sum(within(means[cell].arrived, 1, 0.01) for cell in group),
+            sum(within(means[cell].alpha, means[cell].marked, ALPHA_WITHIN) for cell in group),
+            sum(within(mean.alpha, mean.marked, ALPHA_WITHIN) for mean in exact),
+            sum(within(means[cell].p99, means[replace(cell, moderation=0)].p99, QUEUE_WITHIN) for cell in group),
+            sum(means[cell].utilisation >= 0.99 for cell in group),
+            sum(mean.utilisation >= 0.99 for mean in allowed),
         )
-        rows.append((f"{moderation} us", flows, len(own), *counts))
+        rows.append((f"{moderation} us", flows, len(group), *counts))
     return table(heads, rows, "r")
 
 
@@ -193,49 +194,49 @@ def named(cell: Cell) -> tuple[str, ...]:
     return (*map(str, (cell.rate, cell.rtt, cell.flows)), "on" if cell.gro else "off", str(cell.moderation))
 
 
-def valued(cell: Cell, own: Measured, exact: Measured) -> tuple[str, ...]:
+def valued(cell: Cell, mean: Measured, exact: Measured) -> tuple[str, ...]:
     """What was measured, with the threshold that a host without moderation needs."""
     return (
-        *(f"{cell.threshold}", f"{100 * own.marked:.2f} %", f"{own.arrived:.3f}", f"{own.alpha:.4f}"),
-        *(f"{own.bias:.2f}", f"{exact.bias:.2f}", f"{own.queue:.1f}", f"{own.p99:.0f}"),
-        *(f"{100 * own.utilisation:.1f} %", f"{own.jain:.2f}"),
+        *(f"{cell.threshold}", f"{100 * mean.marked:.2f} %", f"{mean.arrived:.3f}", f"{mean.alpha:.4f}"),
+        *(f"{mean.bias:.2f}", f"{exact.bias:.2f}", f"{mean.queue:.1f}", f"{mean.p99:.0f}"),
+        *(f"{100 * mean.utilisation:.1f} %", f"{mean.jain:.2f}"),
     )
 
 
-def listed(found: dict[Cell, Measured]) -> str:
+def listed(means: dict[Cell, Measured]) -> str:
     """One row a cell."""
     rows = [
-        (*named(cell), *valued(cell, own, found[replace(cell, arithmetic="exact")]))
-        for cell, own in found.items()
+        (*named(cell), *valued(cell, mean, means[replace(cell, arithmetic="exact")]))
+        for cell, mean in means.items()
         if cell.plain
     ]
     return table((*NAMES, *VALUES), rows, "r")
 
 
 ON_BOTH: dict[str, Callable[[Measured], str]] = {
-    "marked": lambda one: f"{100 * one.marked:.2f} %",
-    "alpha over marked": lambda one: f"{one.bias:.2f}",
-    "P99": lambda one: f"{one.p99:.0f}",
-    "utilisation": lambda one: f"{100 * one.utilisation:.1f} %",
+    "marked": lambda mean: f"{100 * mean.marked:.2f} %",
+    "alpha over marked": lambda mean: f"{mean.bias:.2f}",
+    "P99": lambda mean: f"{mean.p99:.0f}",
+    "utilisation": lambda mean: f"{100 * mean.utilisation:.1f} %",
 }
 
 
 def on_both(cells: Sequence[Cell], planes: Mapping[str, Run]) -> list[dict[str, str]]:
     """Some cells on all planes, by the titles of columns."""
-    found = {plane: run_cells(cells, run) for plane, run in planes.items()}
+    means = {plane: run_cells(cells, run) for plane, run in planes.items()}
     return [
-        {f"{title}, {plane}": text(found[plane][cell]) for title, text in ON_BOTH.items() for plane in planes}
+        {f"{title}, {plane}": text(means[plane][cell]) for title, text in ON_BOTH.items() for plane in planes}
         for cell in cells
     ]
 
 
-def figure(found: dict[Cell, Measured]) -> Figure:
+def figure(means: dict[Cell, Measured]) -> Figure:
     """Alpha, queue and utilisation over the time to the interrupt, one column a rate; receivers with GRO."""
     rows: dict[str, Callable[[Cell], float]] = {
-        "Alpha (10 bits)\nover marked": lambda cell: found[cell].bias,
-        "Exact alpha\nover marked": lambda cell: found[replace(cell, arithmetic="exact")].bias,
-        "P99 of the queue\n[packets]": lambda cell: found[cell].p99,
-        "Utilisation [%]": lambda cell: 100 * found[cell].utilisation,
+        "Alpha (10 bits)\nover marked": lambda cell: means[cell].bias,
+        "Exact alpha\nover marked": lambda cell: means[replace(cell, arithmetic="exact")].bias,
+        "P99 of the queue\n[packets]": lambda cell: means[cell].p99,
+        "Utilisation [%]": lambda cell: 100 * means[cell].utilisation,
     }
     with paper_style():
         drawn = Figure(figsize=(two_columns, 6.0))
@@ -283,16 +284,16 @@ def measure() -> Iterator[str | Figure]:
     """How many cells are accurate, some cells on both planes, all cells, and the figure."""
     exact = [replace(cell, arithmetic="exact") for cell in PLAIN]
     allowed = [replace(cell, allowed=True) for cell in PLAIN]
-    found = run_cells([*PLAIN, *exact, *allowed], study.simulated())
+    means = run_cells([*PLAIN, *exact, *allowed], study.simulated())
     yield "## How many are accurate"
-    yield counted(found)
+    yield counted(means)
     yield f"## On both planes (Linux {study.kernel_release()}), RTT 100 us"
     rows = on_both(BOTH, {"simulator": study.simulated(), "Linux": study.on_linux()})
     heads = ("Gbit/s", "flows", "GRO", "interrupt after, us", *rows[0])
     yield table(heads, [(*both_named(cell), *row.values()) for cell, row in zip(BOTH, rows, strict=True)], "r")
     yield "## All cells"
-    yield listed(found)
-    yield figure(found)
+    yield listed(means)
+    yield figure(means)
 
 
 def both_named(cell: Cell) -> tuple[str, ...]:
@@ -303,8 +304,8 @@ def both_named(cell: Cell) -> tuple[str, ...]:
 
 def again(cell: Cell) -> Mapping[str, str]:
     """The row of a cell, made again."""
-    found = run_cells([cell, exact := replace(cell, arithmetic="exact")], study.simulated())
-    return dict(zip(VALUES, valued(cell, found[cell], found[exact]), strict=True))
+    means = run_cells([cell, exact := replace(cell, arithmetic="exact")], study.simulated())
+    return dict(zip(VALUES, valued(cell, means[cell], means[exact]), strict=True))
 
 
 def cells() -> Iterator[study.Cell]:

@@ -102,7 +102,7 @@ def measure(*, repeat: int = 200) -> Iterator[str]:
     )
     event_ms = (cpu_ms["long"] - cpu_ms["short"]) / (events(long) - events(short))
     packets = event_ms * events(point)
-    own = {
+    parts = {
         "Python: override, checks, summary": cpu_ms["episode"]
         - sum(cpu_ms[name] for name in ("reading", "run", "text", "objects")),
         "parsing: the text, its keys, defaults and checks, and the network": cpu_ms["reading"],
@@ -111,7 +111,7 @@ def measure(*, repeat: int = 200) -> Iterator[str]:
         "result: to JSON and back": cpu_ms["text"] + cpu_ms["objects"],
     }
     above = cpu_ms["episode"] - packets
-    rows = [(name, f"{spent:.3f}", f"{spent / above:.0%}") for name, spent in own.items()]
+    rows = [(name, f"{spent:.3f}", f"{spent / above:.0%}") for name, spent in parts.items()]
     rows += [
         ("above the packets", f"{above:.3f}", "100%"),
         (f"packets ({events(point):,} events of {event_ms * 1e6:.0f} ns)", f"{packets:.3f}", ""),

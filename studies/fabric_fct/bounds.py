@@ -73,7 +73,7 @@ class Transfer:
     retransmissions: int
 
 
-def transfers(result: shoal.Result, fabric: Fabric) -> list[Transfer]:
+def transfers_of(result: shoal.Result, fabric: Fabric) -> list[Transfer]:
     """All transfers of a run whose groups pair the hosts of the whole fabric at random.
 
     Raises
@@ -82,7 +82,7 @@ def transfers(result: shoal.Result, fabric: Fabric) -> list[Transfer]:
         The result lacks flows (`trace.flows`) or has others than transfers, or the hosts that are drawn here are not
         those of the run.
     """
-    found = []
+    transfers = []
     for group in result.groups:
         if len(group["flows"]) != group["flow_count"]:
             raise ValueError('the result lists a part of its flows: run it with trace.flows = "all"')
@@ -94,7 +94,7 @@ def transfers(result: shoal.Result, fabric: Fabric) -> list[Transfer]:
                 raise ValueError(f"flow {number} of {group['name']} is no transfer")
             if round(base_rtt_s * 1e12) != 2 * len(links) * fabric.delay_ps:
                 raise ValueError(f"flow {number} of {group['name']} is not between hosts {source} and {destination}")
-            found.append(
+            transfers.append(
                 Transfer(
                     group=group["name"],
                     source=source,
@@ -106,7 +106,7 @@ def transfers(result: shoal.Result, fabric: Fabric) -> list[Transfer]:
                     retransmissions=flow["retransmissions"],
                 )
             )
-    return found
+    return transfers
 
 
 # The hosts of a flow, which no result names: each flow draws them from a stream of its own.
@@ -229,10 +229,10 @@ class Job:
     complete: bool
 
 
-def jobs(fabric: Fabric, found: Iterable[Transfer], end_s: float) -> dict[tuple[str, int], list[Job]]:
+def jobs(fabric: Fabric, transfers: Iterable[Transfer], end_s: float) -> dict[tuple[str, int], list[Job]]:
     """The jobs of every host as `sender` and as `receiver`, in the order of their releases."""
-    own: dict[tuple[str, int], list[Job]] = {}
-    for transfer in found:
+    cards: dict[tuple[str, int], list[Job]] = {}
+    for transfer in transfers:
         links = fabric.link_bps(transfer.source, transfer.destination)
         each = _ps_per_byte(links)
         way = len(links) * fabric.delay_ps
@@ -255,45 +255,45 @@ def jobs(fabric: Fabric, found: Iterable[Transfer], end_s: float) -> dict[tuple[
             ("receiver", begin + latency * 1e-12, completed - (fabric.delay_ps + back) * 1e-12),
         ):
             host = transfer.source if side == "sender" else transfer.destination
-            own.setdefault((side, host), []).append(Job(release, end, 8 * wire / fabric.host_bps, done))
-    return {key: sorted(list_, key=lambda job: job.release) for key, list_ in own.items()}
+            cards.setdefault((side, host), []).append(Job(release, end, 8 * wire / fabric.host_bps, done))
+    return {key: sorted(card, key=lambda job: job.release) for key, card in cards.items()}
 
 
-def least_slack_s(own: Sequence[Job]) -> float:
+def least_slack_s(card: Sequence[Job]) -> float:
     """How much longer than the work of its jobs an interval lasted, at least, in s; negative is impossible.
 
     Intervals are all pairs of a release and an end; their jobs are those that were released and ended in between.
     """
     least = float("inf")
-    for index, first in enumerate(own):
-        later = sorted(own[index:], key=lambda job: job.end)
+    for index, first in enumerate(card):
+        later = sorted(card[index:], key=lambda job: job.end)
         work = np.cumsum([job.work for job in later])
         least = min(least, float(np.min(np.array([job.end for job in later]) - first.release - work)))
     return least
 
 
-def busy_periods(own: Sequence[Job]) -> Iterator[tuple[float, float]]:
+def busy_periods(card: Sequence[Job]) -> Iterator[tuple[float, float]]:
     """Ends in s of each busy period of a link that always sends what has been released: of the fluid, and of the run.
 
     A period with a transfer that did not end has no end in the run, and is left out.
     """
     period: list[Job] = []
     empty = float("-inf")
-    for job in (*own, None):
+    for job in (*card, None):
         if period and (job is None or job.release > empty):
-            if all(one.complete for one in period):
-                yield empty, max(one.end for one in period)
+            if all(member.complete for member in period):
+                yield empty, max(member.end for member in period)
             period = []
         if job is not None:
             empty = max(empty, job.release) + job.work
             period.append(job)
 
 
-def shortest_first_s(own: Sequence[Job]) -> float:
+def shortest_first_s(card: Sequence[Job]) -> float:
     """Sum of the ends in s if a link always sends what remains shortest: no order has a smaller one (Schrage 1968)."""
     waiting: list[float] = []
     total, now = 0.0, 0.0
-    releases = [*((job.release, job.work) for job in own), (float("inf"), 0.0)]
+    releases = [*((job.release, job.work) for job in card), (float("inf"), 0.0)]
     for release, work in releases:
         while waiting and now + waiting[0] <= release:
             now += heapq.heappop(waiting)
@@ -331,12 +331,12 @@ class Bound:
         return cls(says, len(margins), sum(margin < -ROUNDING_S for margin in margins), min(margins))
 
 
-def bounds(fabric: Fabric, found: Sequence[Transfer], result: shoal.Result) -> list[Bound]:
-    """All bounds of a run; `found` are its transfers."""
-    cards = jobs(fabric, found, result.scenario.facts["duration_s"]).values()
-    whole = [[job for job in own if job.complete] for own in cards]
+def bounds(fabric: Fabric, transfers: Sequence[Transfer], result: shoal.Result) -> list[Bound]:
+    """All bounds of a run with these transfers."""
+    cards = jobs(fabric, transfers, result.scenario.facts["duration_s"]).values()
+    whole = [[job for job in card if job.complete] for card in cards]
     arrived = [0] * fabric.hosts
-    for transfer in found:
+    for transfer in transfers:
         arrived[transfer.destination] += transfer.delivered
     ports = {link["name"]: link for link in result.bottlenecks}
     start_s, end_s = result.window
@@ -345,7 +345,7 @@ def bounds(fabric: Fabric, found: Sequence[Transfer], result: shoal.Result) -> l
     return [
         Bound.of(
             "A transfer takes at least its time in an empty network.",
-            (one.fct_s - ideal_s(fabric, one) for one in found if one.fct_s is not None),
+            (transfer.fct_s - ideal_s(fabric, transfer) for transfer in transfers if transfer.fct_s is not None),
         ),
         Bound.of(
             "An interval in which data were released to a host's link and left it is at least as long as their work "
@@ -354,15 +354,15 @@ def bounds(fabric: Fabric, found: Sequence[Transfer], result: shoal.Result) -> l
         ),
         Bound.of(
             "The last transfer of a busy period ends no sooner than a link that always sends what has been released.",
-            (run - fluid for own in cards for fluid, run in busy_periods(own)),
+            (run - fluid for card in cards for fluid, run in busy_periods(card)),
         ),
         Bound.of(
             "The transfers of a host end, on average, no sooner than if its link always sent what remains shortest.",
-            ((sum(job.end for job in own) - shortest_first_s(own)) / len(own) for own in whole if own),
+            ((sum(job.end for job in card) - shortest_first_s(card)) / len(card) for card in whole if card),
         ),
         Bound.of(
             "A receiver gets no more payload than its port sent, in s of the port's work.",
-            (8 * (out - own) / fabric.host_bps for out, own in zip(sent, arrived, strict=True)),
+            (8 * (out - payload) / fabric.host_bps for out, payload in zip(sent, arrived, strict=True)),
         ),
         Bound.of(
             "A port sends no more than its rate allows in the run, and a packet that has begun.",
@@ -384,17 +384,17 @@ def max_min_rates(links: NDArray[np.int64], capacity: float, count: int) -> Floa
     left = np.full(count, capacity)
     active = np.arange(flows)
     while len(active):
-        own = links[active]
-        users = np.bincount(own.ravel(), minlength=count)
+        ends = links[active]
+        users = np.bincount(ends.ravel(), minlength=count)
         share = np.divide(left, users, out=np.full(count, np.inf), where=users > 0)
-        shares = share[own]
+        shares = share[ends]
         least = shares.min(axis=1)
         # Links that are not the smallest for one of their flows.
         passed = np.zeros(count, dtype=bool)
-        passed[own[shares > least[:, None] * (1 + 1e-12)]] = True
-        fixed = ~passed[own].all(axis=1)
+        passed[ends[shares > least[:, None] * (1 + 1e-12)]] = True
+        fixed = ~passed[ends].all(axis=1)
         rates[active[fixed]] = least[fixed]
-        np.subtract.at(left, own[fixed].ravel(), np.repeat(least[fixed], 2))
+        np.subtract.at(left, ends[fixed].ravel(), np.repeat(least[fixed], 2))
         left = np.maximum(left, 0.0)
         active = active[~fixed]
     return rates
@@ -411,17 +411,17 @@ class Fluid:
     fabric: Fabric
     done: dict[int, float] = field(default_factory=dict)
 
-    def run(self, found: Sequence[Transfer]) -> list[float]:
+    def run(self, transfers: Sequence[Transfer]) -> list[float]:
         """Completion time in s of each transfer: its time in the fluid and what its ideal time has beyond the work."""
         capacity, hosts = float(self.fabric.host_bps), self.fabric.hosts
-        order = sorted(range(len(found)), key=lambda index: found[index].start_s)
+        order = sorted(range(len(transfers)), key=lambda index: transfers[index].start_s)
         active = np.empty(0, dtype=np.int64)
         links = np.empty((0, 2), dtype=np.int64)
         bits = np.empty(0)
         rates = np.empty(0)
         now, upcoming = 0.0, 0
         while upcoming < len(order) or len(active):
-            arrival = found[order[upcoming]].start_s if upcoming < len(order) else np.inf
+            arrival = transfers[order[upcoming]].start_s if upcoming < len(order) else np.inf
             # Ends that are one but for rounding are one event.
             next_end = now + float((bits / rates).min()) if len(active) else np.inf
             time = min(arrival, next_end)
@@ -432,13 +432,15 @@ class Fluid:
                 self.done |= {int(index): now for index in active[over]}
                 active, links, bits = active[~over], links[~over], bits[~over]
             else:
-                transfer = found[order[upcoming]]
+                transfer = transfers[order[upcoming]]
                 active = np.append(active, order[upcoming])
                 links = np.vstack((links, [transfer.source, hosts + transfer.destination]))
                 bits = np.append(bits, 8.0 * wire_bytes(transfer.size))
                 upcoming += 1
             rates = max_min_rates(links, capacity, 2 * hosts)
-        return [self.done[index] - one.start_s + self._latency_s(one) for index, one in enumerate(found)]
+        return [
+            self.done[index] - transfer.start_s + self._latency_s(transfer) for index, transfer in enumerate(transfers)
+        ]
 
     def _latency_s(self, transfer: Transfer) -> float:
         """What the ideal time of a transfer has beyond the work of a host's link, in s."""

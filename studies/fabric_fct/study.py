@@ -30,7 +30,7 @@ from studies.fabric_fct.bounds import (
     Transfer,
     bounds,
     ideal_s,
-    transfers,
+    transfers_of,
 )
 
 SCENARIO = ROOT / "scenarios" / "bench" / "fabric-web.toml"
@@ -99,10 +99,12 @@ def measure() -> Iterator[str | Figure]:
     scenario = shoal.Scenario.from_file(SCENARIO).override({"trace.flows": "all"})
     check_facts(scenario, FABRIC)
     result = shoal.run(scenario)
-    found = transfers(result, FABRIC)
-    shared = Fluid(FABRIC).run(found)
-    rows = [Measured(one, ideal_s(FABRIC, one), time) for one, time in zip(found, shared, strict=True)]
-    held = bounds(FABRIC, found, result)
+    transfers = transfers_of(result, FABRIC)
+    shared = Fluid(FABRIC).run(transfers)
+    rows = [
+        Measured(transfer, ideal_s(FABRIC, transfer), time) for transfer, time in zip(transfers, shared, strict=True)
+    ]
+    held = bounds(FABRIC, transfers, result)
     end_s = scenario.facts["duration_s"]
     yield INTRODUCTION
     yield from bounds_held(held)
@@ -166,8 +168,8 @@ def chosen(
 ) -> tuple[list[Measured], list[Measured]]:
     """Transfers of a class of sizes, and of a group unless it is none: those that ended, and those that did not."""
     low, high = CLASSES[size_class]
-    own = [row for row in rows if low <= row.transfer.size < high and group in (None, row.transfer.group)]
-    return [row for row in own if row.slowdown < math.inf], [row for row in own if row.slowdown == math.inf]
+    members = [row for row in rows if low <= row.transfer.size < high and group in (None, row.transfer.group)]
+    return [row for row in members if row.slowdown < math.inf], [row for row in members if row.slowdown == math.inf]
 
 
 def by_size(rows: Sequence[Measured]) -> Iterator[str]:
@@ -186,12 +188,12 @@ def by_size(rows: Sequence[Measured]) -> Iterator[str]:
     for size_class in CLASSES:
         for group, name in CONTROLLERS.items():
             ended, open_ = chosen(rows, size_class, group)
-            own = ordered([row.slowdown for row in ended])
+            slowdowns = ordered([row.slowdown for row in ended])
             shared = ordered([row.shared_slowdown for row in ended])
             ideal = statistics.median(row.ideal_s for row in ended)
-            times = [f"{of[key]:.2f}" for of in (own, shared) for key in ("p50", "mean", "p99")]
+            times = [f"{of[key]:.2f}" for of in (slowdowns, shared) for key in ("p50", "mean", "p99")]
             counts = (f"{len(ended):,}", f"{len(open_):,}")
-            cells.append((size_class, name, *counts, f"{1e6 * ideal:,.1f} µs", f"{own['min']:.3f}", *times))
+            cells.append((size_class, name, *counts, f"{1e6 * ideal:,.1f} µs", f"{slowdowns['min']:.3f}", *times))
     yield table(heads, cells, "llr")
 
 
@@ -213,17 +215,17 @@ def expected(rows: Sequence[Measured]) -> Iterator[str]:
 
 def expectations(rows: Sequence[Measured]) -> list[tuple[str, str, bool]]:
     """What was expected, what was found, and whether they agree."""
-    found: list[tuple[str, str, bool]] = []
+    answers: list[tuple[str, str, bool]] = []
 
-    def means(own: Sequence[Measured], of: Callable[[Sequence[float]], float]) -> tuple[float, float]:
-        return of([row.slowdown for row in own]), of([row.shared_slowdown for row in own])
+    def means(ended: Sequence[Measured], of: Callable[[Sequence[float]], float]) -> tuple[float, float]:
+        return of([row.slowdown for row in ended]), of([row.shared_slowdown for row in ended])
 
     for group, name in CONTROLLERS.items():
         for size_class in SHORT:
             ended, _ = chosen(rows, size_class, group)
-            own, shared = means(ended, statistics.fmean)
+            slowdown, shared = means(ended, statistics.fmean)
             says = f"{name}, {size_class}: the mean slowdown is above that of processor sharing, which has no queues"
-            found.append((says, f"{own:.1f} and {shared:.2f}", own > shared))
+            answers.append((says, f"{slowdown:.1f} and {shared:.2f}", slowdown > shared))
             extra = ordered([row.transfer.fct_s - row.ideal_s for row in ended if row.transfer.fct_s is not None])[
                 "p99"
             ]
@@ -231,18 +233,18 @@ def expectations(rows: Sequence[Measured]) -> list[tuple[str, str, bool]]:
                 f"{name}, {size_class}: P99 of the time above the ideal is at most two passes through the longest "
                 f"queue of a port, {1e3 * SHORT_DELAY_S:.2f} ms"
             )
-            found.append((says, f"{1e3 * extra:.2f} ms", extra <= SHORT_DELAY_S))
+            answers.append((says, f"{1e3 * extra:.2f} ms", extra <= SHORT_DELAY_S))
         ended, _ = chosen(rows, LARGE, group)
         ratio = statistics.median(row.fct_s / row.shared_s for row in ended)
         low, high = LARGE_WITHIN
         says = f"{name}, {LARGE}: the median of the time over that with processor sharing is {low:g} to {high:g}"
-        found.append((says, f"{ratio:.2f}", low <= ratio <= high))
+        answers.append((says, f"{ratio:.2f}", low <= ratio <= high))
     for size_class in CLASSES:
         ended, _ = chosen(rows, size_class)
-        own, shared = means(ended, statistics.median)
+        slowdown, shared = means(ended, statistics.median)
         says = f"both, {size_class}: the median slowdown is not below that of processor sharing"
-        found.append((says, f"{own:.2f} and {shared:.2f}", own >= shared))
-    return found
+        answers.append((says, f"{slowdown:.2f} and {shared:.2f}", slowdown >= shared))
+    return answers
 
 
 def looked_at(rows: Sequence[Measured], end_s: float) -> Iterator[str]:
@@ -253,8 +255,8 @@ def looked_at(rows: Sequence[Measured], end_s: float) -> Iterator[str]:
         "all large transfers, which counts unfinished ones as the slowest, is free of the luck of those that ended.\n"
         "The run is no steady state: the network is empty at first, and short transfers that begin later are slower."
     )
-    own = [[one for one in rows if group in (None, one.transfer.group)] for group in (*CONTROLLERS, None)]
-    cells = [(transfers_, what, *map(of, own)) for transfers_, what, of in reasons(end_s)]
+    groups = [[row for row in rows if group in (None, row.transfer.group)] for group in (*CONTROLLERS, None)]
+    cells = [(transfers_, what, *map(of, groups)) for transfers_, what, of in reasons(end_s)]
     yield table(("transfers", "what", "DCTCP", "CUBIC", "both"), cells, "llr")
 
 
@@ -263,37 +265,37 @@ def reasons(end_s: float) -> list[tuple[str, str, Callable[[list[Measured]], str
     window = INITIAL_WINDOW_PACKETS * MSS_BYTES
     low, _ = CLASSES[LARGE]
 
-    def p99(own: Sequence[Measured]) -> str:
-        return f"{1e3 * ordered([one.above_s for one in own if one.slowdown < math.inf])['p99']:.2f} ms"
+    def p99(rows: Sequence[Measured]) -> str:
+        return f"{1e3 * ordered([row.above_s for row in rows if row.slowdown < math.inf])['p99']:.2f} ms"
 
-    def large(own: Sequence[Measured], of: Callable[[Measured], float]) -> str:
-        values = [of(one) for one in own if one.transfer.size >= low]
+    def large(rows: Sequence[Measured], of: Callable[[Measured], float]) -> str:
+        values = [of(row) for row in rows if row.transfer.size >= low]
         return f"{statistics.median(values):.2f}, {values.count(math.inf):,} of {len(values):,}"
 
-    def third(own: Sequence[Measured], number: int) -> str:
-        short = [one for one in own if one.transfer.size < 100_000]
-        begun = [one for one in short if number <= 3 * one.transfer.start_s / end_s < number + 1]
-        return f"{statistics.median(one.slowdown for one in begun):.2f}"
+    def third(rows: Sequence[Measured], number: int) -> str:
+        short = [row for row in rows if row.transfer.size < 100_000]
+        begun = [row for row in short if number <= 3 * row.transfer.start_s / end_s < number + 1]
+        return f"{statistics.median(row.slowdown for row in begun):.2f}"
 
-    def in_time(one: Measured) -> float:
-        return one.shared_slowdown if one.transfer.start_s + one.shared_s <= end_s else math.inf
+    def in_time(row: Measured) -> float:
+        return row.shared_slowdown if row.transfer.start_s + row.shared_s <= end_s else math.inf
 
     above, median = "P99 of the time above the ideal", "median slowdown, unfinished ones as the slowest"
     return [
         (
             "10 kB to the initial window",
             above,
-            lambda own: p99([one for one in own if 10_000 <= one.transfer.size <= window]),
+            lambda rows: p99([row for row in rows if 10_000 <= row.transfer.size <= window]),
         ),
         (
             "beyond it, to 100 kB",
             above,
-            lambda own: p99([one for one in own if window < one.transfer.size < 100_000]),
+            lambda rows: p99([row for row in rows if window < row.transfer.size < 100_000]),
         ),
-        (LARGE, f"{median}; number of these", lambda own: large(own, lambda one: one.slowdown)),
-        (LARGE, "the same with processor sharing", lambda own: large(own, in_time)),
-        ("below 100 kB, begun in the first third", median, lambda own: third(own, 0)),
-        ("below 100 kB, begun in the second third", median, lambda own: third(own, 1)),
+        (LARGE, f"{median}; number of these", lambda rows: large(rows, lambda row: row.slowdown)),
+        (LARGE, "the same with processor sharing", lambda rows: large(rows, in_time)),
+        ("below 100 kB, begun in the first third", median, lambda rows: third(rows, 0)),
+        ("below 100 kB, begun in the second third", median, lambda rows: third(rows, 1)),
     ]
 
 
@@ -339,10 +341,10 @@ def draw(axes: Axes, rows: Sequence[Measured], end_s: float, paint: str) -> None
     by_size = sorted(ended, key=lambda row: row.transfer.size)
     parts = [by_size[len(by_size) * n // 24 : len(by_size) * (n + 1) // 24] for n in range(24)]
     sizes = [statistics.median(row.transfer.size for row in part) / 1e3 for part in parts]
-    own = [ordered([row.slowdown for row in part]) for part in parts]
+    slowdowns = [ordered([row.slowdown for row in part]) for part in parts]
     shared = [ordered([row.shared_slowdown for row in part]) for part in parts]
-    axes.plot(sizes, [part["p99"] for part in own], color=paint, linewidth=0.8, linestyle=dash(1), label="P99")
-    axes.plot(sizes, [part["p50"] for part in own], color=paint, label="median")
+    axes.plot(sizes, [part["p99"] for part in slowdowns], color=paint, linewidth=0.8, linestyle=dash(1), label="P99")
+    axes.plot(sizes, [part["p50"] for part in slowdowns], color=paint, label="median")
     axes.plot(
         sizes,
         [part["p50"] for part in shared],

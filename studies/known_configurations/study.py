@@ -105,9 +105,9 @@ class Measured:
         return abs(self.cubic_share.mean - 0.5)
 
 
-def measured(found: Sequence[Case], seeds: int) -> list[Measured]:
+def measured(configurations: Sequence[Case], seeds: int) -> list[Measured]:
     """Some cases, run with the cache of sweeps."""
-    results = simulated()([(case.scenario, seed) for case in found for seed in range(1, seeds + 1)])
+    results = simulated()([(case.scenario, seed) for case in configurations for seed in range(1, seeds + 1)])
 
     def mean(runs: Sequence[shoal.Result], name: str, *arguments: object) -> Estimate:
         return estimate([float(metrics[name].formula(run, *arguments)) for run in runs])
@@ -120,7 +120,7 @@ def measured(found: Sequence[Case], seeds: int) -> list[Measured]:
             utilisation=mean(runs, "utilisation"),
             lost=mean(runs, "dropped", "all"),
         )
-        for number, case in enumerate(found)
+        for number, case in enumerate(configurations)
         for runs in [results[number * seeds : (number + 1) * seeds]]
     ]
 
@@ -140,22 +140,22 @@ def named(case: Case) -> tuple[str, ...]:
     return (case.title, case.entry["platform"], case.entry["rate"], law(case.queue))
 
 
-def valued(one: Measured) -> tuple[str, ...]:
+def valued(result: Measured) -> tuple[str, ...]:
     """What was measured."""
-    return (percent(one.cubic_share), milliseconds(one.delay), percent(one.utilisation), percent(one.lost))
+    return (percent(result.cubic_share), milliseconds(result.delay), percent(result.utilisation), percent(result.lost))
 
 
-def ranked(found: Sequence[Measured]) -> str:
+def ranked(results: Sequence[Measured]) -> str:
     """The table, the most equal sharing first."""
-    places = zip(
-        ranks([one.unequal for one in found]),
-        ranks([one.delay.mean for one in found]),
-        ranks([-round(one.utilisation.mean, 4) for one in found]),
+    standings = zip(
+        ranks([result.unequal for result in results]),
+        ranks([result.delay.mean for result in results]),
+        ranks([-round(result.utilisation.mean, 4) for result in results]),
         strict=True,
     )
-    rows = sorted(zip(found, places, strict=True), key=lambda row: row[1])
+    rows = sorted(zip(results, standings, strict=True), key=lambda row: row[1])
     heads = (*NAMES, *VALUES, "rank: sharing", "rank: delay", "rank: utilisation")
-    return table(heads, [(*named(one.case), *valued(one), *own) for one, own in rows], "llllr")
+    return table(heads, [(*named(result.case), *valued(result), *standing) for result, standing in rows], "llllr")
 
 
 def law(queue: Queue) -> str:
@@ -183,7 +183,7 @@ def again(case: Case) -> Mapping[str, str]:
 
 def measure(*, seeds: int = SEEDS) -> Iterator[str]:
     """The ranking, and each configuration with its place."""
-    found = measured(list(cases()), seeds)
+    results = measured(list(cases()), seeds)
     yield (
         "Four DCTCP and four CUBIC flows without ECN, round trip 100 µs, hosts that send in bursts as cards of that "
         f"speed do, {seeds} seeds, ± 95 % confidence. Sorted by how equally the two groups share: a share of 50 % is "
@@ -191,16 +191,16 @@ def measure(*, seeds: int = SEEDS) -> Iterator[str]:
         "But for the lines of tc, what the queue may hold is in none of these configurations: twice the maximum "
         "threshold and at least four bandwidth-delay products are assumed."
     )
-    yield ranked(found)
-    starved = sum(min(one.cubic_share.mean, 1 - one.cubic_share.mean) < STARVED for one in found)
+    yield ranked(results)
+    starved = sum(min(result.cubic_share.mean, 1 - result.cubic_share.mean) < STARVED for result in results)
     yield (
-        f"In {starved} of {len(found)} readings a group has less than {STARVED * 100:g} %: CUBIC where packets "
+        f"In {starved} of {len(results)} readings a group has less than {STARVED * 100:g} %: CUBIC where packets "
         "without ECN are dropped from the thresholds on at which others are marked, DCTCP where only the buffer drops "
         "them."
     )
     yield "## Where they stand, and what is read"
     seen: set[str] = set()
-    for case in (one.case for one in found):
+    for case in (result.case for result in results):
         if case.entry["title"] in seen:
             continue
         seen.add(case.entry["title"])

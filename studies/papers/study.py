@@ -30,14 +30,14 @@ def again(paper: Paper, item: str, hosts: tuple[str, ...] = ()) -> Mapping[str, 
 
 def cpu_s(paper: Paper, item: str, hosts: int) -> float:
     """About what an item takes."""
-    own = paper.item(item, with_hosts=hosts > 0)
+    details = paper.item(item, with_hosts=hosts > 0)
     packets = 0.0
-    for tried, sweeps in ((1, own.sweeps), (TRIED, own.searches)):
+    for tried, sweeps in ((1, details.sweeps), (TRIED, details.searches)):
         for sweep in sweeps.values():
             facts = sweep.scenario.facts
             rate_bps = max(link["rate_bps"] for link in facts["bottlenecks"])
             packets += tried * len(sweep.points()) * sweep.seeds * facts["duration_s"] * rate_bps / 12e3
-    readings = len(own.readings or paper.readings)
+    readings = len(details.readings or paper.readings)
     return PACKET_S * packets * readings * (1 + hosts)
 
 

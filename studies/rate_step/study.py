@@ -103,10 +103,10 @@ def draw(axes: Axes, result: shoal.Result) -> None:
     """Median and 99th percentile of each class's queueing delay in windows of 100 ms, and when the rate changes."""
     rows = windows_of(result)
     for index, (word, label) in enumerate(CLASSES.items()):
-        own = rows.filter(pl.col("class") == word)
-        ends_s, paint = own["end_s"], colour(index)
-        axes.plot(ends_s, own["p99_ms"], color=paint, linewidth=0.5, linestyle=dash(2), label=f"{label} P99")
-        axes.plot(ends_s, own["p50_ms"], color=paint, linewidth=0.9, label=f"{label} P50")
+        windows = rows.filter(pl.col("class") == word)
+        ends_s, paint = windows["end_s"], colour(index)
+        axes.plot(ends_s, windows["p99_ms"], color=paint, linewidth=0.5, linestyle=dash(2), label=f"{label} P99")
+        axes.plot(ends_s, windows["p50_ms"], color=paint, linewidth=0.9, label=f"{label} P50")
     mark_changes(axes, result)
 
 

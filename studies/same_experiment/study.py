@@ -62,7 +62,7 @@ def ns3() -> tuple[list[float], str, float, float]:
     return goodputs, f"{int(marked):,} / {int(dropped):,}", float(inside), children_s() - begin
 
 
-def own() -> tuple[list[float], str, float, float]:
+def shoal_run() -> tuple[list[float], str, float, float]:
     """Goodputs, what the queue did, and CPU seconds of shoal."""
     begin = time.process_time()
     result = shoal.run(SHOAL)
@@ -79,17 +79,17 @@ def measure() -> Iterator[str]:
     if not PYTHON.exists():
         subprocess.run([sys.executable, "-m", "venv", PYTHON.parents[1]], check=True)
     subprocess.run([PYTHON, "-m", "pip", "install", "--quiet", "ns3==3.44.post0"], check=True)
-    runs = [(ns3(), own()) for _ in range(ROUNDS)]
+    runs = [(ns3(), shoal_run()) for _ in range(ROUNDS)]
     yield ABOUT
     last = runs[-1]
     rows = [
         ("lines that are neither empty nor comments", lines(NS3), lines(SHOAL)),
         (
             "goodput of the CUBIC flows [Mbit/s]",
-            *(" and ".join(f"{value:.1f}" for value in one[0][:2]) for one in last),
+            *(" and ".join(f"{value:.1f}" for value in run[0][:2]) for run in last),
         ),
-        ("goodput of the DCTCP flow [Mbit/s]", *(f"{one[0][2]:.1f}" for one in last)),
-        ("packets marked / dropped in 30 s", *(one[1] for one in last)),
+        ("goodput of the DCTCP flow [Mbit/s]", *(f"{run[0][2]:.1f}" for run in last)),
+        ("packets marked / dropped in 30 s", *(run[1] for run in last)),
     ]
     for what, index in (("of the simulation", 2), ("of the whole process", 3)):
         pair = [median(run[i][index] for run in runs) for i in (0, 1)]

@@ -147,8 +147,8 @@ class Sqlite:
         for database in self._readers():
             # What another host was writing when it was killed may not be readable until that host opens it again.
             with suppress(sqlite3.DatabaseError):
-                for one in wanted:
-                    for d, s, crc, head, body in database.execute(query, (one,)):
+                for key in wanted:
+                    for d, s, crc, head, body in database.execute(query, (key,)):
                         if checksum((d, s, head, body)) != crc:
                             raise ValueError("damaged")
                         yield (d, s, head, body)
@@ -191,10 +191,10 @@ class Lmdb:
         with self.environment.begin() as transaction:
             cursor = transaction.cursor()
             for digest in wanted:
-                found = cursor.set_range(digest)
-                while found and cursor.key()[:32] == digest:
+                hit = cursor.set_range(digest)
+                while hit and cursor.key()[:32] == digest:
                     yield self._record(digest, int.from_bytes(cursor.key()[32:], "little"), cursor.value())
-                    found = cursor.next()
+                    hit = cursor.next()
 
 
 class Arrow:
@@ -210,9 +210,9 @@ class Arrow:
         frame = pl.DataFrame(
             {"digest": digests, "seed": seeds, "crc": [checksum(r) for r in block], "head": heads, "body": bodies}
         )
-        place = self.folder / f"{time.time_ns():020d}-{secrets.token_hex(8)}"
-        frame.write_ipc(place.with_suffix(".partial"))
-        place.with_suffix(".partial").rename(place.with_suffix(".arrow"))
+        path = self.folder / f"{time.time_ns():020d}-{secrets.token_hex(8)}"
+        frame.write_ipc(path.with_suffix(".partial"))
+        path.with_suffix(".partial").rename(path.with_suffix(".arrow"))
 
     def get(self, digest: bytes, seed: int) -> Record | None:
         return next((record for record in self.scan({digest}) if record[1] == seed), None)
@@ -262,20 +262,20 @@ def cpu_s() -> float:
 
 def speed(name: str, count: int, block: int) -> list[str]:
     """CPU microseconds a record of putting, and of looking up; bytes a record on disk."""
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
         store = FORMATS[name](folder, "host")
         made = list(blocks(range(count), block))
         start = cpu_s()
-        for one in made:
-            store.put(one)
+        for batch in made:
+            store.put(batch)
         put_us = (cpu_s() - start) / count * 1e6
-        wanted = {one[0] for some in made for one in some}
+        wanted = {entry[0] for batch in made for entry in batch}
         start = cpu_s()
-        found = sum(1 for _ in store.scan(wanted))
+        scanned = sum(1 for _ in store.scan(wanted))
         scan_us = (cpu_s() - start) / count * 1e6
-        if found != count:
-            raise ValueError(f"{name}: {found} records of {count}")
+        if scanned != count:
+            raise ValueError(f"{name}: {scanned} records of {count}")
         few = [made[-1][-1][:2] for _ in range(20)]
         start = cpu_s()
         for digest, seed in few:
@@ -315,8 +315,8 @@ def killed(name: str, writing: list[tuple[Path, str]], reading: tuple[Path, str]
     wrong = 0
     try:
         reader = FORMATS[name](*reading)
-        for one in reader.scan({digest for digest, _ in expected}):
-            there[one[:2]] = one
+        for entry in reader.scan({digest for digest, _ in expected}):
+            there[entry[:2]] = entry
     except Exception as error:
         print(f"  {name}: {type(error).__name__}: {error}", file=sys.stderr)
     wrong = sum(there[key] != expected[key] for key in there if key in expected)
@@ -326,12 +326,12 @@ def killed(name: str, writing: list[tuple[Path, str]], reading: tuple[Path, str]
 @contextmanager
 def mounts(count: int) -> Iterator[list[Path]]:
     """One folder, mounted several times by sshfs whose other end is an sftp server on this machine."""
-    with tempfile.TemporaryDirectory() as place:
-        folder, server = Path(place) / "folder", Path(place) / "server"
+    with tempfile.TemporaryDirectory() as temporary:
+        folder, server = Path(temporary) / "folder", Path(temporary) / "server"
         folder.mkdir()
         server.write_text("#!/bin/sh\nexec /usr/lib/openssh/sftp-server\n")
         server.chmod(0o755)
-        points = [Path(place) / f"mount{number}" for number in range(count)]
+        points = [Path(temporary) / f"mount{number}" for number in range(count)]
         for point in points:
             point.mkdir()
             subprocess.run(["sshfs", f"host:{folder}", point, "-o", f"ssh_command={server}"], check=True)
@@ -356,12 +356,12 @@ def measure(*, count: int = 20_000) -> Iterator[str]:
     rows = []
     for name in FORMATS:
         with tempfile.TemporaryDirectory() as folder:
-            one = killed(name, [(Path(folder), "a")], (Path(folder), "a"))
+            single = killed(name, [(Path(folder), "a")], (Path(folder), "a"))
         with tempfile.TemporaryDirectory() as folder:
-            two = killed(name, [(Path(folder), "a")] * 2, (Path(folder), "a"))
+            double = killed(name, [(Path(folder), "a")] * 2, (Path(folder), "a"))
         with mounts(3) as points:
             shared = killed(name, [(points[0], "a"), (points[1], "b")], (points[2], "c"))
-        rows.append((name, one, two, shared))
+        rows.append((name, single, double, shared))
     yield table(("format", "one writer", "two writers on a host", "two hosts and a shared folder"), rows)
 
 

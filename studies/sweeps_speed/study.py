@@ -71,10 +71,10 @@ class Descendants:
 
     def _watch(self) -> None:
         while not self._ends.wait(0.1):
-            for one in self._own.children(recursive=True):
+            for process in self._own.children(recursive=True):
                 with suppress(self._gone):
-                    times = one.cpu_times()
-                    self._used_s[one.pid, one.create_time()] = times.user + times.system
+                    times = process.cpu_times()
+                    self._used_s[process.pid, process.create_time()] = times.user + times.system
 
 
 def bare(points: int) -> dict[str, float]:
@@ -91,7 +91,7 @@ def bare(points: int) -> dict[str, float]:
 
 def timed_runs() -> list[float]:
     """The CPU time of each run that this process will perform, in s; grows with them."""
-    found: list[float] = []
+    times_s: list[float] = []
     perform = execute.perform
 
     def timed(*arguments: Any) -> Any:
@@ -99,10 +99,10 @@ def timed_runs() -> list[float]:
         try:
             return perform(*arguments)
         finally:
-            found.append(time.thread_time() - start_s)
+            times_s.append(time.thread_time() - start_s)
 
     execute.perform = timed
-    return found
+    return times_s
 
 
 def swept(points: int, workers: int, case: str, where: str) -> dict[str, float]:
@@ -144,25 +144,25 @@ def measure(*, points: int = 10_000, many: int = 100_000) -> Iterator[str]:
     pairs = [
         (in_own_process(bare, piece)["run_ms"], in_own_process(swept, piece, 1, "coexistence", "")) for _ in range(5)
     ]
-    over = sorted(one["cpu_ms"] / run_ms - 1 for run_ms, one in pairs)
+    over = sorted(sweep["cpu_ms"] / run_ms - 1 for run_ms, sweep in pairs)
     run_ms = min(run for run, _ in pairs)
-    two = in_own_process(swept, points, 2, "coexistence", "")
-    one = in_own_process(swept, points, 1, "coexistence", "")
+    double = in_own_process(swept, points, 2, "coexistence", "")
+    single = in_own_process(swept, points, 1, "coexistence", "")
     yield (
         f"One run of `coexistence` for 30 s takes {run_ms:.1f} ms of CPU. "
         f"Load before: {load:.1f} on {os.cpu_count()} cores."
     )
     name = f"the same beside bare runs of another process, 5 pairs of {piece:,} points"
     spread = f"{over[0] * 100:.1f} to {over[-1] * 100:.1f} %"
-    walls = f"{one['wall_s']:.0f} s and {two['wall_s']:.0f} s: {one['wall_s'] / two['wall_s']:.2f} times"
+    walls = f"{single['wall_s']:.0f} s and {double['wall_s']:.0f} s: {single['wall_s'] / double['wall_s']:.2f} times"
     rows = {
         "points": f"{points:,}, 1 seed, 7 metrics, records on disk",
-        "CPU beside the runs of the same process, one worker": f"{one['beside'] * 100:.1f} %",
+        "CPU beside the runs of the same process, one worker": f"{single['beside'] * 100:.1f} %",
         name: f"{over[2] * 100:.1f} % (median; {spread})",
         "wall time, one and two workers": walls,
-        "cores that one and two workers got": f"{one['cores']:.2f} and {two['cores']:.2f}",
-        "CPU a point of two workers over one": f"{two['cpu_ms'] / one['cpu_ms']:.3f}",
-        "disk a run": f"{two['disk_kb']:.1f} kB",
+        "cores that one and two workers got": f"{single['cores']:.2f} and {double['cores']:.2f}",
+        "CPU a point of two workers over one": f"{double['cpu_ms'] / single['cpu_ms']:.3f}",
+        "disk a run": f"{double['disk_kb']:.1f} kB",
     }
     for count in (many // 100, many // 10, many):
         tiny = in_own_process(swept, count, 2, "tiny", "")

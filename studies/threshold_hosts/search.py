@@ -165,7 +165,7 @@ class Cell:
 
 
 @dataclass
-class Found:
+class Search:
     """What the searches of one cell found.
 
     Attributes
@@ -198,9 +198,9 @@ def varied(run: Run, jobs: Jobs, _label: str) -> list[shoal.Result]:
     return run(changed)
 
 
-def thresholds(cells: Sequence[Cell], run: Run) -> dict[Cell, Found]:
+def thresholds(cells: Sequence[Cell], run: Run) -> dict[Cell, Search]:
     """Search each cell, try larger values than the answer, and search above what failed, until nothing fails."""
-    found = {cell: Found() for cell in cells}
+    searches = {cell: Search() for cell in cells}
     open_cells = list(cells)
     above = dict.fromkeys(cells, 0.0)
     while open_cells:
@@ -219,10 +219,10 @@ def thresholds(cells: Sequence[Cell], run: Run) -> dict[Cell, Found]:
         for cell, answer in zip(open_cells, answers, strict=True):
             if answer.answer is None or answer.results is None:
                 sys.exit(f"{cell}: no threshold holds")
-            own = found[cell]
-            own.threshold, own.runs = answer.answer, list(answer.results)
-            own.first = own.first or answer.answer
-            own.against += [value for value in answer.against if value > own.first]
+            search = searches[cell]
+            search.threshold, search.runs = answer.answer, list(answer.results)
+            search.first = search.first or answer.answer
+            search.against += [value for value in answer.against if value > search.first]
             for times in ABOVE:
                 value = float(round(answer.answer * times))
                 larger[cell, value] = [(cell.scenario(value), seed) for seed in RTT_OF_SEED]
@@ -231,10 +231,10 @@ def thresholds(cells: Sequence[Cell], run: Run) -> dict[Cell, Found]:
         for (cell, value), jobs in larger.items():
             measured = CONDITION.measure([next(results) for _ in jobs])
             if not all(part.decision.holds for part in measured):
-                found[cell].against.append(value)
+                searches[cell].against.append(value)
                 above[cell] = max(value, above.get(cell, 0.0))
         open_cells = list(above)
-    return found
+    return searches
 
 
 def sufficient(rate: int, rtt_us: float, waits_us: float) -> int:

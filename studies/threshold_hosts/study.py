@@ -29,7 +29,7 @@ from studies.threshold_hosts.search import (
     WAITING,
     WIRE_BYTES,
     Cell,
-    Found,
+    Search,
     predicted,
     rule,
     thresholds,
@@ -48,7 +48,7 @@ PATHS_ON_BOTH = ((1, 100), (10, 100), (10, 200))
 ON_BOTH = ("ideal", "segments", "moderated", "ideal-2", "segments-2", "moderated-2")
 
 
-def searched(flows: int, found: dict[Cell, Found]) -> str:
+def searched(flows: int, searches: dict[Cell, Search]) -> str:
     """One row a rate and RTT, one column a kind of hosts."""
     names = [name for name, hosts in HOSTS.items() if hosts.flows == flows]
     heads = ["Gbit/s", "RTT, us", "C x RTT", "C x RTT / 7", *(HOSTS[name].title for name in names)]
@@ -58,7 +58,7 @@ def searched(flows: int, found: dict[Cell, Found]) -> str:
     for rate, rtt in itertools.product(RATES_GBIT_S, RTTS_US):
         cells = [Cell(rate, rtt, name) for name in names]
         row = [str(rate), str(rtt), f"{cells[0].bdp:.1f}", f"{cells[0].fluid:.1f}"]
-        row += [f"{found[cell].threshold:.0f}" + ("*" if found[cell].against else "") for cell in cells]
+        row += [f"{searches[cell].threshold:.0f}" + ("*" if searches[cell].against else "") for cell in cells]
         if flows == 1:
             for gro in (False, True):
                 value = predicted(cells[0], gro=gro)
@@ -67,7 +67,7 @@ def searched(flows: int, found: dict[Cell, Found]) -> str:
     return table(heads, rows, "r")
 
 
-def errors(found: dict[Cell, Found]) -> str:
+def errors(searches: dict[Cell, Search]) -> str:
     """How far the prediction and the rule are from what was found, as factors."""
     rows = []
     for name, hosts in HOSTS.items():
@@ -78,10 +78,10 @@ def errors(found: dict[Cell, Found]) -> str:
             whats["rule"] = rule
         for what, given in whats.items():
             factors = {}
-            for cell, own in found.items():
+            for cell, search in searches.items():
                 value = given(cell)
                 if cell.hosts == name and value is not None:
-                    factors[cell] = value / own.threshold
+                    factors[cell] = value / search.threshold
             worst = min(factors, key=lambda cell: factors[cell])
             values = sorted(factors.values())
             factors_shown = [f"{value:.2f}" for value in (values[0], statistics.median(values), values[-1])]
@@ -93,12 +93,12 @@ def errors(found: dict[Cell, Found]) -> str:
 def waiting(run: Run) -> str:
     """Receivers that wait longer: what arrives meanwhile, what was found and the rule."""
     cells = [Cell(rate, rtt, name) for rate, rtt in PATHS_OF_WAITING for name in WAITING]
-    found = thresholds(cells, run)
+    searches = thresholds(cells, run)
     rows = []
-    for cell, own in found.items():
+    for cell, search in searches.items():
         waits_us = ALL_HOSTS[cell.hosts].waits_us(cell.rate)
         meanwhile = cell.rate * waits_us * 1e3 / (8 * WIRE_BYTES)
-        threshold = f"{own.threshold:.0f}{'*' * bool(own.against)}"
+        threshold = f"{search.threshold:.0f}{'*' * bool(search.against)}"
         rows.append((cell.rate, cell.rtt, waits_us, f"{meanwhile:.1f}", threshold, f"{rule(cell):.0f}"))
     return table(("Gbit/s", "RTT, us", "interrupt after, us", "arrives meanwhile", "K", "rule"), rows, "r")
 
@@ -121,20 +121,20 @@ def choices(run: Run) -> str:
         if hosts.bursts
     ]
     for title, value in ways.items():
-        own = [cell for cell in cells if value(cell)]
-        jobs = [(cell.scenario(max(1, round(value(cell)))), seed) for cell in own for seed in RTT_OF_SEED]
+        affected = [cell for cell in cells if value(cell)]
+        jobs = [(cell.scenario(max(1, round(value(cell)))), seed) for cell in affected for seed in RTT_OF_SEED]
         results = varied(run, jobs, "")
         used = {
             cell: statistics.fmean(run.bottlenecks[0]["utilisation"] for run in results[n * SEEDS : (n + 1) * SEEDS])
-            for n, cell in enumerate(own)
+            for n, cell in enumerate(affected)
         }
         least = min(used, key=lambda cell: used[cell])
         below = sum(part < 0.99 for part in used.values())
-        rows.append((title, len(own), below, f"{100 * used[least]:.1f} %", place(least)))
+        rows.append((title, len(affected), below, f"{100 * used[least]:.1f} %", cell_title(least)))
     return table(("K", "cells", "below 99 %", "least utilisation", "there"), rows, "lrrrl")
 
 
-def place(cell: Cell) -> str:
+def cell_title(cell: Cell) -> str:
     """A cell in words."""
     hosts = ALL_HOSTS[cell.hosts]
     return f"{cell.rate} Gbit/s, {cell.rtt} us, {hosts.title}, {hosts.flows} flow" + "s" * (hosts.flows > 1)
@@ -160,27 +160,27 @@ def on_both(thresholds_of: Mapping[Cell, float], planes: Mapping[str, Run]) -> l
     return rows
 
 
-def figure(found: dict[Cell, Found]) -> Figure:
+def figure(searches: dict[Cell, Search]) -> Figure:
     """K over RTT, one panel a rate, and the rule beside what was found."""
     with paper_style():
         drawn = Figure(figsize=(two_columns, 4.6))
         panels = list(drawn.subplots(2, 3).flat)
         for axes, rate in zip(panels, RATES_GBIT_S, strict=False):
-            draw_rate(axes, found, rate)
-        draw_rule(panels[-1], found)
+            draw_rate(axes, searches, rate)
+        draw_rule(panels[-1], searches)
         panels[0].set_ylabel("Smallest K [packets]")
         panels[3].set_ylabel("Smallest K [packets]")
         legend_of_figure(drawn, panels[:2], columns=4)
         return drawn
 
 
-def draw_rate(axes: Axes, found: dict[Cell, Found], rate: int) -> None:
+def draw_rate(axes: Axes, searches: dict[Cell, Search], rate: int) -> None:
     """All hosts at one rate: filled for one flow, open for two."""
     for name, hosts in HOSTS.items():
         paint, shape = look(name)
         axes.plot(
             RTTS_US,
-            [found[Cell(rate, rtt, name)].threshold for rtt in RTTS_US],
+            [searches[Cell(rate, rtt, name)].threshold for rtt in RTTS_US],
             color=paint,
             marker=shape,
             markerfacecolor=paint if hosts.flows == 1 else "white",
@@ -202,15 +202,15 @@ def draw_rate(axes: Axes, found: dict[Cell, Found], rate: int) -> None:
     plain_ticks(axes, RTTS_US, (1, 10, 100))
 
 
-def draw_rule(axes: Axes, found: dict[Cell, Found]) -> None:
+def draw_rule(axes: Axes, searches: dict[Cell, Search]) -> None:
     """The rule against what was found, in all cells whose hosts burst."""
     for name, hosts in HOSTS.items():
         if hosts.bursts:
             paint, shape = look(name)
-            own = [cell for cell in found if cell.hosts == name]
+            bursting = [cell for cell in searches if cell.hosts == name]
             axes.plot(
-                [found[cell].threshold for cell in own],
-                [rule(cell) for cell in own],
+                [searches[cell].threshold for cell in bursting],
+                [rule(cell) for cell in bursting],
                 color=paint,
                 marker=shape,
                 markerfacecolor=paint if hosts.flows == 1 else "white",
@@ -240,24 +240,26 @@ def measure() -> Iterator[str | Figure]:
     """Search everything."""
     simulated = study.simulated()
     cells_ = [Cell(rate, rtt, name) for rate, rtt, name in itertools.product(RATES_GBIT_S, RTTS_US, HOSTS)]
-    found = thresholds(cells_, simulated)
+    searches = thresholds(cells_, simulated)
     yield "## One flow"
-    yield searched(1, found)
+    yield searched(1, searches)
     yield "## Two flows"
-    yield searched(2, found)
+    yield searched(2, searches)
     yield "## One flow whose receiver waits"
     yield waiting(simulated)
     yield "## Prediction and rule, over what was found"
-    yield errors(found)
+    yield errors(searches)
     yield "## Thresholds that are set once"
     yield choices(simulated)
     yield f"## On both planes (Linux {study.kernel_release()})"
-    rows = on_both({cell: found[cell].threshold for cell in BOTH}, {"simulator": simulated, "Linux": study.on_linux()})
-    named = [(place(cell), f"{found[cell].threshold:.0f}") for cell in BOTH]
+    rows = on_both(
+        {cell: searches[cell].threshold for cell in BOTH}, {"simulator": simulated, "Linux": study.on_linux()}
+    )
+    named = [(cell_title(cell), f"{searches[cell].threshold:.0f}") for cell in BOTH]
     yield table(
         ("cell", "K", *rows[0]), [(*names, *row.values()) for names, row in zip(named, rows, strict=True)], "lr"
     )
-    yield figure(found)
+    yield figure(searches)
 
 
 def cells() -> Iterator[study.Cell]:
@@ -271,16 +273,18 @@ def cells() -> Iterator[study.Cell]:
     planes = study.planes()
     section = f"On both planes (Linux {study.kernel_release()})" if len(planes) > 1 else "On both planes (Linux"
     page = study.page_of("threshold-hosts", STUDY).read_text(encoding="utf-8")
-    recorded = {row[0]: int(row[1]) for found in tables_of(page) if "K" in found.heads[1:2] for row in found.rows}
+    recorded = {row[0]: int(row[1]) for kept in tables_of(page) if "K" in kept.heads[1:2] for row in kept.rows}
     for cell in BOTH:
-        k = recorded[place(cell)]
-        yield study.Cell(section, (place(cell), f"{k}"), lambda cell=cell, k=k: on_both({cell: k}, planes)[0], cpu_s=4)
+        k = recorded[cell_title(cell)]
+        yield study.Cell(
+            section, (cell_title(cell), f"{k}"), lambda cell=cell, k=k: on_both({cell: k}, planes)[0], cpu_s=4
+        )
 
 
 def again(cell: Cell) -> Mapping[str, str]:
     """The answer of one search, as its row has it."""
-    found = thresholds([cell], study.simulated())[cell]
-    return {HOSTS[cell.hosts].title: f"{found.threshold:.0f}" + ("*" if found.against else "")}
+    search = thresholds([cell], study.simulated())[cell]
+    return {HOSTS[cell.hosts].title: f"{search.threshold:.0f}" + ("*" if search.against else "")}
 
 
 STUDY = Study(

@@ -105,9 +105,9 @@ class Check:
     high: float
     value: Callable[[shoal.Optimised], float]
 
-    def is_met(self, found: shoal.Optimised) -> bool:
+    def is_met(self, optimised: shoal.Optimised) -> bool:
         """Whether the search found what was published."""
-        return self.low <= self.value(found) <= self.high
+        return self.low <= self.value(optimised) <= self.high
 
 
 @dataclass(frozen=True)
@@ -140,16 +140,16 @@ class Case:
         )
 
 
-def mean(found: shoal.Optimised, expression: str) -> float:
+def mean(optimised: shoal.Optimised, expression: str) -> float:
     """A metric at the optimum, by fresh seeds."""
-    results = found.results
+    results = optimised.results
     value = None if results is None else results.metric(expression)
     return math.nan if value is None else value.mean
 
 
-def value(found: shoal.Optimised, key: str) -> float:
+def value(optimised: shoal.Optimised, key: str) -> float:
     """A free parameter at the optimum."""
-    return found.values.get(key, math.nan)
+    return optimised.values.get(key, math.nan)
 
 
 def threshold_cases() -> list[Case]:
@@ -159,8 +159,8 @@ def threshold_cases() -> list[Case]:
     for m, (k_over_m, used, used_within, queue) in TABLE_I.items():
         packets = BDP_BYTES * m / PACKET_BYTES
 
-        def ratio(found: shoal.Optimised, packets: float = packets) -> float:
-            return (value(found, "n") + 0.5) / packets
+        def ratio(optimised: shoal.Optimised, packets: float = packets) -> float:
+            return (value(optimised, "n") + 0.5) / packets
 
         within = 0.048 / m
         # One threshold stands for all that hold as many whole packets: the middle of each (claim A4). The range is that
@@ -180,11 +180,11 @@ def threshold_cases() -> list[Case]:
                     Check("A6", "K / M", f"{k_over_m}", k_over_m - within, k_over_m + within, ratio),
                     Check(
                         *("A6", "utilisation", f"{used}", used - used_within, used + used_within),
-                        lambda found: mean(found, "utilisation()"),
+                        lambda optimised: mean(optimised, "utilisation()"),
                     ),
                     Check(
                         *("A6", "queue [BDP]", f"{queue}", queue - 0.05, queue + 0.05),
-                        lambda found: mean(found, "queue_bdp(in_service=True)"),
+                        lambda optimised: mean(optimised, "queue_bdp(in_service=True)"),
                     ),
                 ),
             )
@@ -199,7 +199,7 @@ def slope_cases() -> list[Case]:
     """
     base = shoal.Scenario.from_file(PAPERS / "kuehlewind-2014" / "slope.toml").override(RED_AS_PUBLISHED)
     probability = "bottleneck.aqm.dctcp.max_probability"
-    equal = Check("A20", "Jain's index", "1", 0.95, 1.0, lambda found: mean(found, "jain()"))
+    equal = Check("A20", "Jain's index", "1", 0.95, 1.0, lambda optimised: mean(optimised, "jain()"))
     cases = []
     for d in (0.25, 0.5, 0.75):
         x = 1 / (1 - d)
@@ -215,7 +215,7 @@ def slope_cases() -> list[Case]:
                 checks=(
                     Check(
                         *("A20", "x", f"{x:.3g}", x / 1.5, x * 1.5),
-                        lambda found: value(found, probability) / 0.1,
+                        lambda optimised: value(optimised, probability) / 0.1,
                     ),
                     equal,
                 ),
@@ -236,7 +236,7 @@ def slope_cases() -> list[Case]:
             checks=(
                 Check(
                     *("A20", "x (1 - Min_D)", "1", 1 / 1.5, 1.5),
-                    lambda found: value(found, "p") / 0.1 * (1 - value(found, "d")),
+                    lambda optimised: value(optimised, "p") / 0.1 * (1 - value(optimised, "d")),
                 ),
                 equal,
             ),
@@ -258,8 +258,8 @@ def smallest_k_cases() -> list[Case]:
         k_opt = 100e6 * rtt_ms * 1e-3 / 8 / PACKET_BYTES / 7
         for limit in (0.05, 0.2):
 
-            def ratio(found: shoal.Optimised, k_opt: float = k_opt) -> float:
-                return value(found, "k") / k_opt
+            def ratio(optimised: shoal.Optimised, k_opt: float = k_opt) -> float:
+                return value(optimised, "k") / k_opt
 
             checks = [
                 Check("A40", "K / K_opt", "at most 2", 0, 2, ratio),
@@ -304,7 +304,7 @@ def coupling_cases() -> list[Case]:
                 checks=(
                     Check(
                         *("A26", "k", "1.63", 1.63 / 1.4, 1.63 / 0.7),
-                        lambda found: value(found, "bottleneck.aqm.coupling"),
+                        lambda optimised: value(optimised, "bottleneck.aqm.coupling"),
                     ),
                 ),
             )
@@ -317,45 +317,47 @@ def all_cases() -> list[Case]:
     return [*threshold_cases(), *slope_cases(), *smallest_k_cases(), *coupling_cases()]
 
 
-def optimum(case: Case, found: shoal.Optimised) -> tuple[str, ...]:
+def optimum(case: Case, optimised: shoal.Optimised) -> tuple[str, ...]:
     """Where the optimum is, its goal, what is not clearly worse, and what the search took."""
     goals = [
-        f"{goal.expression} = {significant(own)}" for goal in found.goals if (own := found.estimate(goal.expression))
+        f"{goal.expression} = {significant(estimate)}"
+        for goal in optimised.goals
+        if (estimate := optimised.estimate(goal.expression))
     ]
-    ends = zip(found.parameters, found.plausible.values(), strict=False)
-    where = "-" if found.chosen is None else found.place(found.chosen.at)
+    ends = zip(optimised.parameters, optimised.plausible.values(), strict=False)
+    where = "-" if optimised.chosen is None else optimised.place(optimised.chosen.at)
     near = "; ".join(f"{parameter.name} {low:g} to {high:g}" for parameter, (low, high) in ends)
-    return (case.title, where, "; ".join(goals), near, str(found.runs))
+    return (case.title, where, "; ".join(goals), near, str(optimised.runs))
 
 
 HEADS = ("search", "claim", "what", "published", "accepted", "found", "met")
 
 
-def row(case: Case, check: Check, found: shoal.Optimised) -> tuple[str, ...]:
+def row(case: Case, check: Check, optimised: shoal.Optimised) -> tuple[str, ...]:
     """A published value beside what a search found."""
     accepted = f"{check.low:.4g} to {check.high:.4g}" if check.low else f"at most {check.high:.4g}"
-    met = "yes" if check.is_met(found) else "**no**"
-    return (case.title, check.claim, check.what, check.published, accepted, f"{check.value(found):.4g}", met)
+    met = "yes" if check.is_met(optimised) else "**no**"
+    return (case.title, check.claim, check.what, check.published, accepted, f"{check.value(optimised):.4g}", met)
 
 
 def measure() -> Iterator[str]:
     """All searches."""
-    found = {}
+    optima = {}
     for number, case in enumerate(cases := all_cases(), 1):
         print(f"\r{number} of {len(cases)}: {case.name}        ", end="", file=sys.stderr, flush=True)
-        found[case.name] = case.search(runs=400, seeds=3)
+        optima[case.name] = case.search(runs=400, seeds=3)
     print(file=sys.stderr)
     checks = [(case, check) for case in cases for check in case.checks]
-    yield table(HEADS, [row(case, check, found[case.name]) for case, check in checks], "lllrrrl")
+    yield table(HEADS, [row(case, check, optima[case.name]) for case, check in checks], "lllrrrl")
     yield table(
         ("search", "optimum", "goal there, fresh seeds", "not clearly worse, of all tried", "runs"),
-        [optimum(case, found[case.name]) for case in cases],
+        [optimum(case, optima[case.name]) for case in cases],
         "llllr",
     )
     missed = [
         f"- {check.claim}, {case.title}, {check.what}: {REASONS.get((check.claim, check.what), 'no reason is known')}."
         for case, check in checks
-        if not check.is_met(found[case.name])
+        if not check.is_met(optima[case.name])
     ]
     yield f"{len(checks) - len(missed)} of {len(checks)} published values are found." + " Not found:" * bool(missed)
     yield "\n".join(missed)

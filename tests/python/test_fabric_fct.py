@@ -23,7 +23,7 @@ from studies.fabric_fct.bounds import (
     max_min_rates,
     shortest_first_s,
     train_ps,
-    transfers,
+    transfers_of,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -56,7 +56,7 @@ def case(request: pytest.FixtureRequest) -> Case:
     scenario = web(duration="6 ms", **{"flows.*.start": {"load": 0.25, "until": "6 ms"}})
     fabric_fct.check_facts(scenario, fabric)
     result = shoal.run(scenario, seed=request.param)
-    return Case(fabric, result, fabric_bounds.transfers(result, fabric))
+    return Case(fabric, result, fabric_bounds.transfers_of(result, fabric))
 
 
 def test_no_transfer_breaks_a_bound(case: Case) -> None:
@@ -89,7 +89,7 @@ def test_a_transfer_that_is_too_fast_is_found(case: Case) -> None:
     assert bounds(case.fabric, late, case.result)[4].broken > 0
     other = replace(case.fabric, leaves=LEAVES // 2, hosts_per_leaf=2 * HOSTS_PER_LEAF)
     with pytest.raises(ValueError, match="is not between hosts"):
-        transfers(case.result, other)
+        transfers_of(case.result, other)
 
 
 def test_short_transfers_are_slower_than_with_processor_sharing(case: Case) -> None:

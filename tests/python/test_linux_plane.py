@@ -119,7 +119,7 @@ def test_modules_are_known_by_all_names_that_they_register(tmp_path: Path) -> No
 def test_doctor_looks_at_what_the_build_and_guests_need(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SHOAL_CACHE_DIR", str(tmp_path / "empty"))
     monkeypatch.setattr(checks, "missing_libraries", lambda: ["the static C library (libc.a)"])
-    monkeypatch.setattr(checks.Place, "room_mib", lambda place: 64 if place.word == "shm" else 9000)
+    monkeypatch.setattr(checks.MemoryFolder, "room_mib", lambda folder: 64 if folder.word == "shm" else 9000)
     found = {what: (verdict, text) for what, verdict, text in checks.rows()}
     assert found["C library"][0] == "FAILS"
     assert "libc6-dev" in found["C library"][1]
@@ -129,7 +129,7 @@ def test_doctor_looks_at_what_the_build_and_guests_need(monkeypatch: pytest.Monk
     # Whoever reads this has run it.
     assert all("shoal linux doctor" not in text for _, text in found.values())
     assert "shoal linux build" in found["Kernel"][1]
-    monkeypatch.setattr(checks.Place, "room_mib", lambda place: 64)
+    monkeypatch.setattr(checks.MemoryFolder, "room_mib", lambda folder: 64)
     assert {what: verdict for what, verdict, _ in checks.rows()}["/dev/shm"] == "FAILS"
 
 
@@ -147,10 +147,10 @@ def test_compiler_without_libraries_is_found_out(monkeypatch: pytest.MonkeyPatch
 
 
 def test_file_of_a_guest_needs_a_place_that_runs_programs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    there = resources.Place("folder", tmp_path)
+    there = resources.MemoryFolder("folder", tmp_path)
     assert there.room_mib() > 0
     found = os.statvfs(tmp_path)
     values = (*found[:8], found.f_flag | os.ST_NOEXEC, found.f_namemax)
     monkeypatch.setattr(resources.os, "statvfs", lambda _: os.statvfs_result(values))
     assert there.room_mib() == 0
-    assert resources.Place("shm", tmp_path / "gone").room_mib() == 0
+    assert resources.MemoryFolder("shm", tmp_path / "gone").room_mib() == 0

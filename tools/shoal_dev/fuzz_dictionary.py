@@ -44,6 +44,6 @@ def main() -> None:
     from shoal import _native
 
     known = {word for word in words(json.loads(_native.schema())) if word.isascii() and '"' not in word}
-    for target, own in OWN.items():
-        lines = [f'"{word}"\n' for word in sorted(known | COMMON | own)]
+    for target, tokens in OWN.items():
+        lines = [f'"{word}"\n' for word in sorted(known | COMMON | tokens)]
         (FOLDER / target).write_text("".join(lines), encoding="utf-8")

@@ -26,26 +26,26 @@ LONG_FUNCTION = 60
 
 def main(*, against: Path | None, with_results: bool) -> int:
     """Print everything as JSON, or the changes since an earlier output; 1 if a result has changed since."""
-    found = {"results": results() if with_results else {}, **sizes(), "circles": circles()}
+    state = {"results": results() if with_results else {}, **sizes(), "circles": circles()}
     if against is None:
-        print(json.dumps(found, indent=1))
+        print(json.dumps(state, indent=1))
         return 0
-    return compare(json.loads(against.read_text(encoding="utf-8")), found)
+    return compare(json.loads(against.read_text(encoding="utf-8")), state)
 
 
 def results() -> dict[str, str]:
     """Sums of every shipped scenario's result and of every kept table of a paper."""
-    found = {}
+    sums = {}
     shoal = ROOT / ".venv" / "bin" / "shoal"
     for path in sorted((ROOT / "scenarios").rglob("*.toml")):
         name = str(path.relative_to(ROOT))
         # Sweeps and searches are not scenarios; the result of what is refused is the message.
         done = subprocess.run([shoal, "run", path, "--json"], capture_output=True, cwd=ROOT, check=False)
-        found[name] = hashlib.sha256(done.stdout or done.stderr).hexdigest()
+        sums[name] = hashlib.sha256(done.stdout or done.stderr).hexdigest()
     for pattern in ("RESULTS.csv", "LINUX.csv"):
         for path in sorted((ROOT / "papers").rglob(pattern)):
-            found[str(path.relative_to(ROOT))] = hashlib.sha256(path.read_bytes()).hexdigest()
-    return found
+            sums[str(path.relative_to(ROOT))] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return sums
 
 
 def sizes() -> dict[str, object]:
@@ -102,13 +102,13 @@ def is_test(path: Path) -> bool:
 
 def blocks_of_tests(text: str) -> list[tuple[int, int]]:
     """Places of `#[cfg(test)] mod x { ... }`; the brace that ends one stands at the indentation at which it begins."""
-    found = []
+    spans = []
     for match in re.finditer(
         r"^([ \t]*)#\[cfg\(test\)\]\n(?:\1#\[.*\]\n)*\1(?:pub(?:\(.*?\))? )?mod \w+ \{\n", text, re.M
     ):
         end = text.find(f"\n{match[1]}}}\n", match.end() - 1)
-        found.append((match.start(), len(text) if end < 0 else end + len(match[1]) + 2))
-    return found
+        spans.append((match.start(), len(text) if end < 0 else end + len(match[1]) + 2))
+    return spans
 
 
 def without_tests(text: str) -> str:
@@ -183,11 +183,11 @@ def circles() -> list[str]:
             for group in re.findall(rf"\b{re.escape(prefix)}\{{([^}}]*)\}}", text):
                 uses[folder][path.stem] |= set(re.findall(r"\b(\w+)(?=::)", group))
         uses[folder][path.stem] &= modules
-    found = []
-    for folder, edges in uses.items():
-        for ring in rings(edges):
-            found.append(f"{folder.relative_to(ROOT)}: {', '.join(sorted(ring))}")
-    return sorted(found)
+    return sorted(
+        f"{folder.relative_to(ROOT)}: {', '.join(sorted(ring))}"
+        for folder, edges in uses.items()
+        for ring in rings(edges)
+    )
 
 
 def rings(edges: dict[str, set[str]]) -> Iterable[set[str]]:

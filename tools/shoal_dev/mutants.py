@@ -74,15 +74,15 @@ def mutants(path: Path) -> list[Mutant]:
     """All mutants of a file."""
     source = path.read_text(encoding="utf-8")
     count = sum(1 for _ in _places(ast.parse(source)))
-    found = []
+    variants = []
     for number in range(count):
         tree = ast.parse(source)
         for index, (line, change) in enumerate(_places(tree)):
             if index == number:
                 change()
-                found.append(Mutant(path, line, ast.unparse(tree)))
+                variants.append(Mutant(path, line, ast.unparse(tree)))
                 break
-    return found
+    return variants
 
 
 def _places(tree: ast.AST) -> Iterator[tuple[int, Change]]:  # noqa: PLR0912  (a table reads best in one place)
@@ -163,30 +163,30 @@ class Room:
 
 def rooms() -> dict[str, Room]:
     """The rooms of tests/python/mutants.toml."""
-    told = tomllib.loads(KNOWN.read_text(encoding="utf-8"))
+    tables = tomllib.loads(KNOWN.read_text(encoding="utf-8"))
     package = ROOT / "python" / "shoal"
     return {
         name: Room(
-            tuple(sorted(path for pattern in own["files"] for path in package.glob(pattern))), tuple(own["tests"])
+            tuple(sorted(path for pattern in room["files"] for path in package.glob(pattern))), tuple(room["tests"])
         )
-        for name, own in told["rooms"].items()
+        for name, room in tables["rooms"].items()
     }
 
 
 def copied(folder: Path) -> Path:
     """A copy of the package in a folder that looks like the repository to it."""
     shutil.copytree(ROOT / "python", folder / "python", symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
-    for place in ROOT.iterdir():
-        if place.name not in ("python", ".git", "target"):
-            (folder / place.name).symlink_to(place)
+    for entry in ROOT.iterdir():
+        if entry.name not in ("python", ".git", "target"):
+            (folder / entry.name).symlink_to(entry)
     return folder / "python"
 
 
 def survives(mutant: Mutant, room: Room, package: Path) -> bool:
     """Whether no test of the room fails with a mutant."""
-    place = package / mutant.path.relative_to(ROOT / "python")
-    before = place.read_text(encoding="utf-8")
-    place.write_text(mutant.text, encoding="utf-8")
+    path = package / mutant.path.relative_to(ROOT / "python")
+    before = path.read_text(encoding="utf-8")
+    path.write_text(mutant.text, encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *room.tests]
     environment = os.environ | {"PYTHONPATH": str(package), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
@@ -196,7 +196,7 @@ def survives(mutant: Mutant, room: Room, package: Path) -> bool:
     except subprocess.TimeoutExpired:
         return False
     finally:
-        place.write_text(before, encoding="utf-8")
+        path.write_text(before, encoding="utf-8")
     if "errors during collection" in done.stdout and "SyntaxError" in done.stdout:
         raise RuntimeError(done.stdout)
     return done.returncode == 0
@@ -218,7 +218,7 @@ def main(*, only: list[str] | None, count: int, seed: int | None, only_list: boo
     known = rooms()
     chosen = {name: known[name] for name in only or known}
     drawn = [(name, mutant) for name, room in chosen.items() for path in room.files for mutant in mutants(path)]
-    equivalent = {(one["file"], one["difference"]) for one in tomllib.loads(KNOWN.read_text())["equivalent"]}
+    equivalent = {(entry["file"], entry["difference"]) for entry in tomllib.loads(KNOWN.read_text())["equivalent"]}
     print(f"seed {seed}: {count} of {len(drawn):,} mutants", flush=True)
     random.Random(seed).shuffle(drawn)  # noqa: S311  (no secret)
     survivors = 0

@@ -66,14 +66,14 @@ def recheck(name: str | None, *, count: int, seed: int | None, cpu_s: float) -> 
     known = list(_known(name))
     random.Random(seed).shuffle(known)  # noqa: S311  (no secret)
     # The first of each study, then the second of each: studies with many rows do not crowd out the others.
-    by_study = {of: [one for one in known if one[0] == of] for of, _, _ in known}
-    known = [one for turn in zip_longest(*by_study.values()) for one in turn if one is not None]
+    by_study = {of: [row for row in known if row[0] == of] for of, _, _ in known}
+    known = [row for turn in zip_longest(*by_study.values()) for row in turn if row is not None]
     sample: list[tuple[str, Study, Cell | None]] = []
     left_s = cpu_s or float("inf")
-    for one in known:
-        cost_s = one[2].cpu_s if one[2] else WHOLE_CPU_S
+    for row in known:
+        cost_s = row[2].cpu_s if row[2] else WHOLE_CPU_S
         if (not count or len(sample) < count) and cost_s <= left_s:
-            sample.append(one)
+            sample.append(row)
             left_s -= cost_s
     print(f"seed {seed}: {len(sample)} of {len(known)} rows", flush=True)
     different = 0
@@ -81,9 +81,9 @@ def recheck(name: str | None, *, count: int, seed: int | None, cpu_s: float) -> 
     with tempfile.TemporaryDirectory() as folder:
         os.environ["SHOAL_CACHE_DIR"] = folder
         for of, study, cell in sample:
-            for one in compared(of, study, cell):
-                print(one, flush=True)
-                different += len(one.different)
+            for comparison in compared(of, study, cell):
+                print(comparison, flush=True)
+                different += len(comparison.different)
     if different:
         print(f"{different} cells differ from what docs/records has")
     return int(bool(different))

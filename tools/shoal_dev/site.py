@@ -38,8 +38,8 @@ def build(target: Path) -> int:
         for path in sources:
             copy(path, stage)
         for page in sorted(pages):
-            place = stage / page.relative_to(ROOT)
-            place.write_text(linked(page, place.read_text(encoding="utf-8"), pages, stage), encoding="utf-8")
+            staged = stage / page.relative_to(ROOT)
+            staged.write_text(linked(page, staged.read_text(encoding="utf-8"), pages, stage), encoding="utf-8")
         for name, text in pages_of_models().items():
             (stage / "docs" / "reference" / name).parent.mkdir(exist_ok=True)
             (stage / "docs" / "reference" / name).write_text(text, encoding="utf-8")
@@ -78,9 +78,9 @@ def trees() -> str:
 
 def copy(path: Path, stage: Path) -> None:
     """Copy a file of the repository to its place."""
-    place = stage / path.relative_to(ROOT)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(path, place)
+    target = stage / path.relative_to(ROOT)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(path, target)
 
 
 def linked(page: Path, text: str, pages: set[Path], stage: Path) -> str:

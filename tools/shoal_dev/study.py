@@ -198,9 +198,9 @@ def with_block(path: Path, name: str, text: str) -> str:
         The page does not have both lines, in this order.
     """
     begin, end = (f"<!-- shoal-dev record {name}: {which} -->" for which in ("begin", "end"))
-    head, found, rest = path.read_text(encoding="utf-8").partition(begin)
-    _, closed, tail = rest.partition(end)
-    if not (found and closed):
+    head, opening, rest = path.read_text(encoding="utf-8").partition(begin)
+    _, closing, tail = rest.partition(end)
+    if not (opening and closing):
         raise ValueError(f"{path.name} lacks the lines `{begin}` and `{end}`")
     return f"{head}{begin}\n\n{text}\n\n{end}{tail}"
 

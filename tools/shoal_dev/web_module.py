@@ -69,20 +69,20 @@ def unpacked() -> Toolchain:
     LinuxError
         If the machine has no such packages, or older ones than the project needs.
     """
-    place = default_folder() / "rust-web"
-    root = place / "root"
-    if not (place / "complete").exists():
-        say(f"fetching {COMPILER} (160 MB) into {place}")
+    folder = default_folder() / "rust-web"
+    root = folder / "root"
+    if not (folder / "complete").exists():
+        say(f"fetching {COMPILER} (160 MB) into {folder}")
         client = Client(archive="debian-security")
         newest = next(iter(client.versions(COMPILER)), "none")
         if tuple(int(part) for part in newest.split("+")[0].split(".") if part.isdigit()) < NEEDED:
             raise LinuxError(f"{COMPILER} is too old here: {newest}, needed: {'.'.join(map(str, NEEDED))}")
         libraries = [name for name in client.depends(COMPILER) if name.startswith("libstd-rust-web")]
-        libraries += [name for one in tuple(libraries) for name in client.depends(one) if "rust-web" in name]
-        llvm = {name for one in libraries for name in client.depends(one) if name.startswith("libllvm")}
+        libraries += [name for library in tuple(libraries) for name in client.depends(library) if "rust-web" in name]
+        llvm = {name for library in libraries for name in client.depends(library) if name.startswith("libllvm")}
         linkers = [f"lld-{name.removeprefix('libllvm')}" for name in llvm]
         unpack(dict.fromkeys([COMPILER, SOURCE, *libraries, *llvm, *linkers]), root, client)
-        (place / "complete").touch()
+        (folder / "complete").touch()
     linker = next((root / "usr" / "bin").glob("wasm-ld-*"))
     libraries_path = f"{root / 'usr' / 'lib'}:{libraries_in(root)}"
     return Toolchain(

@@ -209,7 +209,7 @@ def _question(given: Mapping[str, Any]) -> Question:
 
 
 def _one_of(kind: type[Any], what: str, word: str) -> Any:
-    known = [str(one) for one in kind]
+    known = [str(member) for member in kind]
     if word not in known:
         raise UsageError(f"there is no {what} `{word}`", hint=nearest(word, known))
     return kind(word)

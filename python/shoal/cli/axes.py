@@ -27,13 +27,13 @@ def grid_of(axes: Sequence[str]) -> dict[str, list[object]]:
 
 def columns_of(axes: Sequence[str], option: str) -> dict[str, list[object]]:
     """Read the values of each axis of an option; an axis may have the same value several times."""
-    found: dict[str, list[object]] = {}
+    columns: dict[str, list[object]] = {}
     for text in axes:
         key, values = assignment(text, option)
-        if key in found:
+        if key in columns:
             raise UsageError(f"`{key}` is an axis twice", hint=f"give all its values to one {option}")
-        found[key] = listed(values, f"`{option} {text}`", f"{option} {key}")
-    return found
+        columns[key] = listed(values, f"`{option} {text}`", f"{option} {key}")
+    return columns
 
 
 def factors_of(

@@ -105,11 +105,11 @@ def compare(
 
 
 def _say_notes(comparison: Comparison) -> None:
-    """Each once, with the scenarios that it is about."""
+    """Say each note once, with the scenarios that it is about."""
     notes: dict[str, list[str]] = {}
-    for one in comparison:
-        for note in one.notes:
-            notes.setdefault(note, []).append(one.name)
+    for compared in comparison:
+        for note in compared.notes:
+            notes.setdefault(note, []).append(compared.name)
     for note, names in notes.items():
         talk.note(f"note: {note}" + (f" ({', '.join(names)})" if len(comparison) > 1 else ""))
 

@@ -44,9 +44,9 @@ def _files(incomplete: str) -> Completed:
     """Scenario files whose path begins so, and folders that may hold some."""
     folder = Path(incomplete) if incomplete.endswith("/") else Path(incomplete).parent
     try:
-        found = sorted(folder.iterdir())
+        entries = sorted(folder.iterdir())
     except OSError:
         return []
-    paths = [(str(path), path) for path in found if not path.name.startswith(".")]
+    paths = [(str(path), path) for path in entries if not path.name.startswith(".")]
     shown = [f"{name}/" if path.is_dir() else name for name, path in paths if path.is_dir() or path.suffix == ".toml"]
     return [(name, "") for name in shown if name.startswith(incomplete)]

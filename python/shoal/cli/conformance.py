@@ -68,8 +68,13 @@ def conformance(
     bad = [verdict for verdict in verdicts if not verdict.ok]
     counts = Counter(_outcome(verdict) for verdict in verdicts)
     if as_json:
-        found = {"schema": 1, "on": on.value, "counts": dict(sorted(counts.items()))}
-        data.json(json.dumps(found | {"scripts": [verdict.to_dict() for verdict in verdicts]}, indent=1))
+        content = {
+            "schema": 1,
+            "on": on.value,
+            "counts": dict(sorted(counts.items())),
+            "scripts": [verdict.to_dict() for verdict in verdicts],
+        }
+        data.json(json.dumps(content, indent=1))
     else:
         shown = verdicts if verbose else [verdict for verdict in verdicts if _outcome(verdict) != "pass"]
         if shown:
@@ -111,10 +116,10 @@ def _table(verdicts: Sequence[Verdict]) -> Table:
 
 
 def _explain(verdict: Verdict) -> None:
-    found = verdict.data
+    difference = verdict.data
     if verdict.outcome == "pass":
         talk.error(f"{verdict.script.name} passes, but is listed as different", hint="take it off the list")
         return
-    lines = [f"{verdict.script.name}:{found['line']}: {found['reason']}"]
-    lines += [f"  {name} {found[name]}" for name in ("wanted", "seen") if found.get(name)]
-    talk.error("\n".join(lines), hint=found.get("hint"))
+    lines = [f"{verdict.script.name}:{difference['line']}: {difference['reason']}"]
+    lines += [f"  {name} {difference[name]}" for name in ("wanted", "seen") if difference.get(name)]
+    talk.error("\n".join(lines), hint=difference.get("hint"))

@@ -9,8 +9,8 @@ import typer
 
 def option(names: str | tuple[str, ...], value: str, help: str, **more: Any) -> Any:
     """An option with a value, of which help does not show the default: its sentence says what happens without it."""
-    own = (names,) if isinstance(names, str) else names
-    return typer.Option(*own, metavar=value, help=help, show_default=False, **more)
+    flags = (names,) if isinstance(names, str) else names
+    return typer.Option(*flags, metavar=value, help=help, show_default=False, **more)
 
 
 def argument(value: str, help: str, **more: Any) -> Any:

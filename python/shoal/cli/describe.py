@@ -30,11 +30,11 @@ def describe(
       shoal describe dctcp-ikr
       shoal describe dual-red
     """
-    found = find_models(name)
+    models = find_models(name)
     if as_json:
-        data.json(json.dumps([asdict(model) for model in found], indent=2, ensure_ascii=False))
+        data.json(json.dumps([asdict(model) for model in models], indent=2, ensure_ascii=False))
         return
-    for position, model in enumerate(found):
+    for position, model in enumerate(models):
         if position:
             data.blank()
         _show(model)

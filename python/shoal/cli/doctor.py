@@ -63,8 +63,8 @@ def doctor() -> None:
     rows, failed = [], False
     for name, probe in checks:
         try:
-            found = probe()
-            rows.append((name, "optional", found.finding) if isinstance(found, Optional) else (name, "ok", found))
+            outcome = probe()
+            rows.append((name, "optional", outcome.finding) if isinstance(outcome, Optional) else (name, "ok", outcome))
         except Exception as error:
             failed = True
             rows.append((name, "FAILS", str(error)))

@@ -113,7 +113,7 @@ def _shrunk(widths: Sequence[int], least: Sequence[int], width: int) -> list[int
 def _blocks(columns: Sequence[_Column], width: int) -> Iterator[list[_Column]]:
     block: list[_Column] = []
     for column in columns:
-        if block and _total([one.unbroken for one in (*block, column)]) > width:
+        if block and _total([member.unbroken for member in (*block, column)]) > width:
             yield block
             block = []
         block.append(column)
@@ -129,29 +129,29 @@ def _widths(keys: Sequence[int], block: Sequence[_Column], width: int) -> list[i
 
 def _records(columns: Sequence[_Column], width: int) -> list[Line]:
     """Each row as a paragraph, where its words leave no room for columns."""
-    found = []
+    record_lines = []
     for row in zip(*(column.cells for column in columns), strict=True):
-        found += [Line(part, is_head=True) for part in _wrapped(row[0], width)]
+        record_lines += [Line(part, is_head=True) for part in _wrapped(row[0], width)]
         for column, cell in zip(columns[1:], row[1:], strict=True):
             text = f"{column.head}: {cell}" if column.head else cell
-            found += [Line(f"  {part}") for part in _wrapped(text, width - 2)] if cell else []
-    return found
+            record_lines += [Line(f"  {part}") for part in _wrapped(text, width - 2)] if cell else []
+    return record_lines
 
 
 def _block(columns: Sequence[_Column], widths: Sequence[int]) -> list[Line]:
     heads = [_wrapped(column.head, width) for column, width in zip(columns, widths, strict=True)]
-    found = []
+    block_lines = []
     if any(column.head for column in columns):
         height = max(map(len, heads))
         # Heads stand on the line above the numbers.
         padded = [[""] * (height - len(head)) + head for head in heads]
-        found = [Line(_joined(columns, widths, parts), is_head=True) for parts in zip(*padded, strict=True)]
+        block_lines = [Line(_joined(columns, widths, parts), is_head=True) for parts in zip(*padded, strict=True)]
     for row in zip(*(column.cells for column in columns), strict=True):
         cells = [_wrapped(cell, width) for cell, width in zip(row, widths, strict=True)]
         height = max(map(len, cells))
         padded = [cell + [""] * (height - len(cell)) for cell in cells]
-        found += [Line(_joined(columns, widths, parts)) for parts in zip(*padded, strict=True)]
-    return found
+        block_lines += [Line(_joined(columns, widths, parts)) for parts in zip(*padded, strict=True)]
+    return block_lines
 
 
 def _joined(columns: Sequence[_Column], widths: Sequence[int], parts: Sequence[str]) -> str:
@@ -166,18 +166,18 @@ def _wrapped(text: str, width: int) -> list[str]:
     """Lines of at most a width, broken at spaces, or else after the marks that join a name."""
     if cell_len(text) <= width:
         return [text]
-    found, line = [], ""
+    full_lines, line = [], ""
     for word in text.split():
         joined = f"{line} {word}" if line else word
         if cell_len(joined) <= width:
             line = joined
             continue
         if line:
-            found.append(line)
+            full_lines.append(line)
         line = ""
         for piece in _pieces(word):
             if line and cell_len(line + piece) > width:
-                found.append(line)
+                full_lines.append(line)
                 line = ""
             line += piece
-    return [*found, line]
+    return [*full_lines, line]

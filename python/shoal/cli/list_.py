@@ -39,24 +39,24 @@ def list_(
     """
     if what is not None and what not in _what:
         raise UsageError(f"nothing called `{what}` can be listed", hint=nearest(what, _what))
-    found: dict[str, list[tuple[str, str]]] = {}
+    lists: dict[str, list[tuple[str, str]]] = {}
     for name in [what] if what else _what:
         if name in _kinds:
-            found[name] = [(model.name, model.summary) for model in models() if model.kind == _kinds[name]]
+            lists[name] = [(model.name, model.summary) for model in models() if model.kind == _kinds[name]]
         elif name == "scenarios":
             # The folders hold dozens, of interest to who looks for them.
-            found[name] = [(item.name, item.title) for item in (all_scenarios() if what else scenarios())]
+            lists[name] = [(item.name, item.title) for item in (all_scenarios() if what else scenarios())]
         elif name == "papers":
-            found[name] = [(item.name, item.title) for item in papers()]
+            lists[name] = [(item.name, item.title) for item in papers()]
         elif name == "switches":
-            found[name] = _switches()
+            lists[name] = _switches()
         else:
-            found[name] = _metrics()
+            lists[name] = _metrics()
     if as_json:
-        entries = {name: [{"name": key, "summary": text} for key, text in rows] for name, rows in found.items()}
+        entries = {name: [{"name": key, "summary": text} for key, text in rows] for name, rows in lists.items()}
         data.json(json.dumps(entries, indent=2))
         return
-    for position, (name, rows) in enumerate(found.items()):
+    for position, (name, rows) in enumerate(lists.items()):
         if position:
             data.blank()
         data.table(Table(name.capitalize(), ("Name", ""), list(rows), words=2))
@@ -65,10 +65,10 @@ def list_(
 def _metrics() -> list[tuple[str, str]]:
     from shoal.metrics import metrics
 
-    return [(one.call, one.doc) for one in metrics.values()]
+    return [(metric.call, metric.doc) for metric in metrics.values()]
 
 
 def _switches() -> list[tuple[str, str]]:
     from shoal.switch import switches
 
-    return [(one.name, one.summary) for one in switches()]
+    return [(switch.name, switch.summary) for switch in switches()]

@@ -58,7 +58,7 @@ def optimise(
     template = options.read_template(scenario, wanted.set, list(free), wanted.sizes)
     with results_in(out, force=force) as folder:
         with options.values_of("--free"):
-            found = run_optimise(
+            optimised = run_optimise(
                 template.scenario,
                 free=free,
                 minimise=wanted.minimise,
@@ -72,7 +72,7 @@ def optimise(
                 cache=options.kept_runs(fresh=fresh),
                 progress=True,
             )
-        text = _as_json(template.scenario, found)
+        text = _as_json(template.scenario, optimised)
         if folder is not None and out is not None:
             given: list[tuple[str, object]] = [
                 ("free", wanted.free),
@@ -87,14 +87,14 @@ def optimise(
             ]
             command = template_command("tune", out, wanted.sizes, [*given, *more])
             keep_source(find_scenario(scenario), wanted.sizes, folder)
-            _write(folder, template, found, text, command=command)
+            _write(folder, template, optimised, text, command=command)
     say_written(out)
     if as_json:
         data.json(text)
     else:
-        _show(template.scenario, found)
-    options.say_if_nothing_is_random(template.scenario, Remarks.of_points(found.named))
-    if found.chosen is None:
+        _show(template.scenario, optimised)
+    options.say_if_nothing_is_random(template.scenario, Remarks.of_points(optimised.named))
+    if optimised.chosen is None:
         raise Exit(5)
 
 
@@ -114,19 +114,19 @@ def _free(texts: Sequence[str]) -> dict[str, FreeParameter]:
     return free
 
 
-def _show(scenario: Scenario, found: Optimised) -> None:
+def _show(scenario: Scenario, optimised: Optimised) -> None:
     data.heading(scenario.title)
-    for table in found.tables():
+    for table in optimised.tables():
         data.table(table)
         data.blank()
-    data.sentence(found.verdict)
-    for line in found.remarks:
+    data.sentence(optimised.verdict)
+    for line in optimised.remarks:
         data.sentence(line)
-    options.print_notices(Remarks.of_runs(found.results or ()).notices)
+    options.print_notices(Remarks.of_runs(optimised.results or ()).notices)
 
 
-def _as_json(scenario: Scenario, found: Optimised) -> str:
-    chosen = found.chosen
+def _as_json(scenario: Scenario, optimised: Optimised) -> str:
+    chosen = optimised.chosen
     content = {
         "schema": 1,
         "version": _native.__version__,
@@ -140,62 +140,62 @@ def _as_json(scenario: Scenario, found: Optimised) -> str:
                 "log": parameter.is_log,
                 "whole": parameter.is_whole,
             }
-            for parameter in found.parameters
+            for parameter in optimised.parameters
         ],
-        "goals": [{"direction": goal.direction.value, "expression": goal.expression} for goal in found.goals],
-        "such_that": None if found.condition is None else found.condition.text,
+        "goals": [{"direction": goal.direction.value, "expression": goal.expression} for goal in optimised.goals],
+        "such_that": None if optimised.condition is None else optimised.condition.text,
         "schedule": {
-            "runs": found.schedule.runs,
-            "runs_used": found.runs,
-            "seeds_first": found.schedule.seeds,
-            "seeds_of_the_best": 2 * found.schedule.seeds,
-            "seeds_fresh": list(found.finalists[0].confirmed.seeds),
+            "runs": optimised.schedule.runs,
+            "runs_used": optimised.runs,
+            "seeds_first": optimised.schedule.seeds,
+            "seeds_of_the_best": 2 * optimised.schedule.seeds,
+            "seeds_fresh": list(optimised.finalists[0].confirmed.seeds),
         },
-        "verdict": found.verdict,
-        "remarks": found.remarks,
-        "warnings": list(found.warnings),
+        "verdict": optimised.verdict,
+        "remarks": optimised.remarks,
+        "warnings": list(optimised.warnings),
         "optimum": None
         if chosen is None
         else {
             "candidate": chosen.number,
-            "values": found.values,
-            "settings": found.settings,
+            "values": optimised.values,
+            "settings": optimised.settings,
             "searched": _numbers(chosen.searched),
             "fresh": _numbers(chosen.confirmed),
-            "not_clearly_worse": {key: list(ends) for key, ends in found.plausible.items()},
+            "not_clearly_worse": {key: list(ends) for key, ends in optimised.plausible.items()},
         },
         "finalists": [
             {
-                "candidate": one.number,
-                "at": list(one.at),
-                "searched": _numbers(one.searched),
-                "fresh": _numbers(one.confirmed),
-                "holds": one.confirmed.decided(found.condition).holds,
-                "clear": one.confirmed.decided(found.condition).clear,
-                "standing": None if (judgement := found.standing(one)) is None else judgement.standing.value,
+                "candidate": finalist.number,
+                "at": list(finalist.at),
+                "searched": _numbers(finalist.searched),
+                "fresh": _numbers(finalist.confirmed),
+                "holds": finalist.confirmed.decided(optimised.condition).holds,
+                "clear": finalist.confirmed.decided(optimised.condition).clear,
+                "standing": None if (judgement := optimised.standing(finalist)) is None else judgement.standing.value,
                 "against": [] if judgement is None else list(judgement.by),
             }
-            for one in found.finalists
+            for finalist in optimised.finalists
         ],
         "around": [
             {
                 "key": near.parameter.key,
                 "value": near.value,
                 "fresh": _numbers(near.measured),
-                "holds": near.measured.decided(found.condition).holds,
-                "clear": near.measured.decided(found.condition).clear,
+                "holds": near.measured.decided(optimised.condition).holds,
+                "clear": near.measured.decided(optimised.condition).clear,
             }
-            for near in found.neighbours
+            for near in optimised.neighbours
         ],
         "candidates": [
             {
-                "candidate": one.number,
-                "round": one.round,
-                "at": list(one.at),
-                "searched": _numbers(one.searched),
-                "holds": one.searched.decided(found.condition).holds,
+                "candidate": candidate.number,
+                "round": candidate.round,
+                "at": list(candidate.at),
+                "searched": _numbers(candidate.searched),
+                "holds": candidate.searched.decided(optimised.condition).holds,
             }
-            for one in found.candidates
+            for candidate in optimised.candidates
         ],
     }
     return json.dumps(content, indent=2, allow_nan=False) + "\n"
@@ -205,20 +205,20 @@ def _numbers(measured: Measurement) -> dict[str, object]:
     """Seeds, and of each expression mean, half-width, number of seeds and the value of each."""
     numbers: dict[str, object] = {"seeds": list(measured.seeds)}
     for text, values in measured.values.items():
-        found = measured.estimate(text)
+        estimate = measured.estimate(text)
         known = [None if math.isnan(value) else value for value in values]
-        numbers[text] = {"values": known, **({} if found is None else found.to_dict())}
+        numbers[text] = {"values": known, **({} if estimate is None else estimate.to_dict())}
     return numbers
 
 
-def _write(folder: Path, template: Template, found: Optimised, text: str, *, command: str) -> None:
+def _write(folder: Path, template: Template, optimised: Optimised, text: str, *, command: str) -> None:
     from shoal.report.optimise import write_optimise_report
 
     with writing(folder):
-        write_optimise_report(folder, template, found, command=command)
+        write_optimise_report(folder, template, optimised, command=command)
         frames = {
-            "candidates": found.to_polars(),
-            "finalists": found.finalists_to_polars(),
-            "around": found.around_to_polars(),
+            "candidates": optimised.to_polars(),
+            "finalists": optimised.finalists_to_polars(),
+            "around": optimised.around_to_polars(),
         }
         write_results(folder, "tune", text, template.scenario, frames)

@@ -19,14 +19,14 @@ def with_platform_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of all platforms; those that are given are its argument ``platform_options``."""
     signature = inspect.signature(command, eval_str=True)
     options = list(_parameters())
-    own = [parameter for parameter in signature.parameters.values() if parameter.name != "platform_options"]
+    parameters = [parameter for parameter in signature.parameters.values() if parameter.name != "platform_options"]
 
     def call(**given: Any) -> None:
         values = {parameter.name: given.pop(parameter.name) for parameter in options}
         command(**given, platform_options={name: value for name, value in values.items() if value})
 
     # The file that is written stays last.
-    ordered = [*own[:-1], *options, own[-1]]
+    ordered = [*parameters[:-1], *options, parameters[-1]]
     call.__doc__ = command.__doc__
     vars(call)["__signature__"] = signature.replace(parameters=[_named(parameter) for parameter in ordered])
     return call

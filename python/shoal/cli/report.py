@@ -55,7 +55,7 @@ def _command(entries: Sequence[Entry], out: Path) -> str:
     """What makes the results again: of a kernel, too, that a known generator drove."""
     from shoal.again import run_command
 
-    several = not all((entry.place or out).joinpath("scenario.toml").exists() for entry in entries)
+    several = not all((entry.folder or out).joinpath("scenario.toml").exists() for entry in entries)
     linux = entries[0].runs[0].data.get("linux")
     driven = linux is not None and linux.get("generator")
     return run_command(entries, out, several_seeds=several, generator="iperf3" if driven else None)

@@ -164,12 +164,12 @@ def _find(what: str) -> tuple[Paper, list[str]]:
 def _list(*, as_json: bool) -> None:
     from shoal.papers import read_paper
 
-    found = [read_paper(entry.path) for entry in papers()]
+    catalogue = [read_paper(entry.path) for entry in papers()]
     if as_json:
-        entries = [{"name": paper.name, "title": paper.title, "items": paper.items} for paper in found]
+        entries = [{"name": paper.name, "title": paper.title, "items": paper.items} for paper in catalogue]
         data.json(json.dumps(entries, indent=2, ensure_ascii=False))
         return
-    rows = [(f"{paper.name}/{name}", paper.item(name).title) for paper in found for name in paper.items]
+    rows = [(f"{paper.name}/{name}", paper.item(name).title) for paper in catalogue for name in paper.items]
     data.table(Table("What can be reproduced", ("Name", ""), rows, words=2))
 
 

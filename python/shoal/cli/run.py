@@ -129,11 +129,11 @@ def run(
     with results_in(out, force=force) as folder:
         runs = {}
         for label, scenario in loaded.items():
-            place = _place(folder, label, len(loaded))
+            target = _target(folder, label, len(loaded))
             if seeds is not None:
-                runs[label] = _run_seeds(image, scenario, seeds, workers, place)
+                runs[label] = _run_seeds(image, scenario, seeds, workers, target)
             else:
-                runs[label] = _run_one(image, scenario, seed, pcap, pcap_payload, threads or 1, place)
+                runs[label] = _run_one(image, scenario, seed, pcap, pcap_payload, threads or 1, target)
         if folder is not None and out is not None:
             _write(runs, folder, out, several_seeds=seeds is not None, generator=generator)
     say_written(out)
@@ -226,7 +226,8 @@ def _with_controllers(scenario: Scenario) -> Scenario:
     return scenario.override({"trace.controller_flows": min(sum(groups), max(_traced_flows, len(groups)))})
 
 
-def _place(folder: Path | None, label: str, count: int) -> Path | None:
+def _target(folder: Path | None, label: str, count: int) -> Path | None:
+    """The folder of a scenario's results, made if there are several."""
     if folder is None or count == 1:
         return folder
     (folder / label).mkdir()

@@ -172,8 +172,8 @@ def sweep(
     given = _Given(axis, pair, sample, sampling, set_, sizes, seeds, until, max_seeds, metric, plane)
     subject = _subject(scenario, given)
     plan = subject.plan
-    place = _shard(shard, out, len(plan.design)) if shard is not None else None
-    numbers = range(place[0] - 1, len(plan.design), place[1]) if place else None
+    part = _shard(shard, out, len(plan.design)) if shard is not None else None
+    numbers = range(part[0] - 1, len(plan.design), part[1]) if part else None
     kept = options.kept_runs(fresh=fresh)
     with options.values_of("--axis" if subject.from_options else str(scenario)):
         if dry_run:
@@ -182,12 +182,12 @@ def sweep(
         with results_in(out, force=force) as folder:
             from shoal.runs.execute import run_plan
 
-            if place is not None and folder is not None:
+            if part is not None and folder is not None:
                 from shoal.runs.parts import write_part
 
                 rows = write_part(
                     plan,
-                    place,
+                    part,
                     folder,
                     workers=workers,
                     cache=kept,
@@ -195,7 +195,7 @@ def sweep(
                     progress=True,
                 )
                 subject.keep_sources(folder)
-                say = f"part {place[0]} of {place[1]}: {len(rows):,} points, {rows.runs:,} runs"
+                say = f"part {part[0]} of {part[1]}: {len(rows):,} points, {rows.runs:,} runs"
             else:
                 rows = run_plan(plan, workers=workers, cache=kept, executor=_executor(cluster, workers), progress=True)
                 say = None
@@ -264,17 +264,17 @@ def _subject(path: Path, given: _Given) -> _Asked:
     from shoal.runs.plan import Plan
     from shoal.sweeps.file import is_sweep, read_sweep
 
-    found = find_scenario(path)
-    is_plan = found.suffix == ".json"
-    if not is_plan and not is_sweep(read_text(found)):
-        return _from_options(found, given)
+    source = find_scenario(path)
+    is_plan = source.suffix == ".json"
+    if not is_plan and not is_sweep(read_text(source)):
+        return _from_options(source, given)
     given.refuse_beside(path)
     if is_plan:
-        return _Asked(Plan.read(found), {}, False)
-    read = read_sweep(found)
+        return _Asked(Plan.read(source), {}, False)
+    read = read_sweep(source)
     options.say_sizes(read.notes)
     sizes = {f"sizes-{number}.csv": file for number, file in enumerate(read.sizes.values())}
-    return _Asked(read.plan, {"source.toml": read.scenario, "sweep.toml": found, **sizes}, False)
+    return _Asked(read.plan, {"source.toml": read.scenario, "sweep.toml": source, **sizes}, False)
 
 
 def _from_options(path: Path, given: _Given) -> _Asked:
@@ -305,15 +305,15 @@ def _from_options(path: Path, given: _Given) -> _Asked:
 
 
 def _shard(text: str, out: Path | None, points: int) -> tuple[int, int]:
-    found = re.fullmatch(r"\s*([0-9]{1,9})\s*/\s*([0-9]{1,9})\s*", text)
-    place, count = (int(found[1]), int(found[2])) if found else (0, 0)
-    if not 1 <= place <= count:
+    match = re.fullmatch(r"\s*([0-9]{1,9})\s*/\s*([0-9]{1,9})\s*", text)
+    number, count = (int(match[1]), int(match[2])) if match else (0, 0)
+    if not 1 <= number <= count:
         raise UsageError(f"`--shard {text}` is no part of a sweep", hint="as in --shard 3/16, from 1/16 to 16/16")
-    if place > points:
-        raise UsageError(f"part {place} of {count} has no point: there are {points:,}", hint="use fewer parts")
+    if number > points:
+        raise UsageError(f"part {number} of {count} has no point: there are {points:,}", hint="use fewer parts")
     if out is None:
-        raise UsageError("a part of a sweep has to be written", hint=f"add --out part-{place}")
-    return place, count
+        raise UsageError("a part of a sweep has to be written", hint=f"add --out part-{number}")
+    return number, count
 
 
 def _executor(cluster: str | None, workers: int | None) -> Executor | None:
@@ -329,8 +329,7 @@ def _executor(cluster: str | None, workers: int | None) -> Executor | None:
 def _survey(plan: Plan, numbers: Sequence[int] | None, workers: int | None, cache: Path | None) -> None:
     from shoal.runs.survey import survey
 
-    found = survey(plan, numbers=numbers, workers=workers, cache=cache)
-    data.pairs(found.pairs)
+    data.pairs(survey(plan, numbers=numbers, workers=workers, cache=cache).pairs)
 
 
 def _metrics(texts: Sequence[str]) -> dict[str, str]:

@@ -75,25 +75,25 @@ def show(rows: Rows, *, as_json: bool) -> None:
 
 
 def _finish(rows: Rows) -> None:
-    undefined = []
+    undefined_metrics = []
     for name, text in rows.plan.metrics.items():
         first = None
         missing = without = 0
-        for place in range(len(rows)):
-            found = rows.undefined_at(place, text)
-            if found is not None:
+        for point in range(len(rows)):
+            undefined = rows.undefined_at(point, text)
+            if undefined is not None:
                 missing += 1
-                first = first or (place, found)
-            elif rows.failure(place) is None and rows.cell(place, text) is None:
+                first = first or (point, undefined)
+            elif rows.failure(point) is None and rows.cell(point, text) is None:
                 without += 1
         if without:
             talk.note(f"note: `{name}` has no value at {without} of {len(rows)} points: the runs have no such number")
         if first is not None:
-            undefined.append((name, missing, *first))
-    for name, missing, place, found in undefined:
+            undefined_metrics.append((name, missing, *first))
+    for name, missing, point, undefined in undefined_metrics:
         raise UsageError(
-            f"the metric `{name}` is undefined at {missing} of {len(rows)} points, first at {rows.name(place)}: "
-            f"`{found.text}`: {found.reason}",
+            f"the metric `{name}` is undefined at {missing} of {len(rows)} points, first at {rows.name(point)}: "
+            f"`{undefined.text}`: {undefined.reason}",
             hint="the table shows `undefined` there; the other numbers are right",
         )
     if rows.failed:

@@ -79,7 +79,7 @@ def _replace(error: UnicodeError) -> tuple[str | bytes, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     part = error.object[error.start : error.end]
-    return "".join(one if (one := each.translate(_instead)).isascii() else "?" for each in part), error.end
+    return "".join(plain if (plain := each.translate(_instead)).isascii() else "?" for each in part), error.end
 
 
 def _degraded(character: str, stream: TextIO) -> str:

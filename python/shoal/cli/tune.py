@@ -142,7 +142,7 @@ def tune(
     template = options.read_template(scenario, set_, [key], sizes)
     with results_in(out, force=force) as folder:
         with options.values_of("--key"):
-            found = run_tune(
+            tuned = run_tune(
                 template.scenario,
                 key=key,
                 low=from_,
@@ -160,20 +160,20 @@ def tune(
                 cache=options.kept_runs(fresh=fresh),
                 progress=True,
             )
-        text = _as_json(template.scenario, found)
+        text = _as_json(template.scenario, tuned)
         if folder is not None and out is not None:
             range_ = [("key", key), ("from", from_), ("to", to), ("unit", unit), ("step", step), ("within", within)]
             wanted = [("such-that", such_that), (side.value, True), ("set", set_)]
             command = template_command("tune", out, sizes, [*range_, *wanted, ("seeds", seeds), ("confirm", confirm)])
             keep_source(find_scenario(scenario), sizes, folder)
-            _write(folder, template, found, text, command=command)
+            _write(folder, template, tuned, text, command=command)
     say_written(out)
     if as_json:
         data.json(text)
     else:
-        _show(template, found)
-    options.say_if_nothing_is_random(template.scenario, Remarks.of_points(found.named_trials))
-    if found.answer is None:
+        _show(template, tuned)
+    options.say_if_nothing_is_random(template.scenario, Remarks.of_points(tuned.named_trials))
+    if tuned.answer is None:
         raise Exit(5)
 
 
@@ -210,21 +210,21 @@ def _side(smallest: bool, largest: bool) -> Side:
     return Side.SMALLEST if smallest else Side.LARGEST
 
 
-def _show(template: Template, found: Tuned) -> None:
+def _show(template: Template, tuned: Tuned) -> None:
     data.heading(template.scenario.title)
-    data.table(found.trail())
+    data.table(tuned.trail())
     data.blank()
-    data.sentence(found.verdict)
-    for line in _remarks(template, found):
+    data.sentence(tuned.verdict)
+    for line in _remarks(template, tuned):
         data.sentence(line)
-    options.print_notices(Remarks.of_runs(found.results or ()).notices)
+    options.print_notices(Remarks.of_runs(tuned.results or ()).notices)
 
 
-def _remarks(template: Template, found: Tuned) -> list[str]:
+def _remarks(template: Template, tuned: Tuned) -> list[str]:
     """What to know about the answer, and the rule of thumb for it where there is one."""
-    lines = list(found.remarks)
+    lines = list(tuned.remarks)
     is_threshold = host_bursts.sets_a_threshold(template.varied)
-    if found.answer is not None and is_threshold and (rule := _rule(template.scenario, found.unit)) is not None:
+    if tuned.answer is not None and is_threshold and (rule := _rule(template.scenario, tuned.unit)) is not None:
         lines.append(f"C x RTT / 7 = {rule:.4g} packets (Alizadeh et al. 2010, eq. 13)")
     return lines
 
@@ -238,23 +238,23 @@ def _rule(scenario: Scenario, unit: str | None) -> float | None:
     return bdp / mtu / 7 if bdp and mtu else None
 
 
-def _as_json(scenario: Scenario, found: Tuned) -> str:
+def _as_json(scenario: Scenario, tuned: Tuned) -> str:
     content = {
         "schema": 1,
         "version": _native.__version__,
         "scenario": scenario.resolved,
-        "key": found.key,
-        "unit": found.unit,
-        "such_that": found.condition.text,
-        "side": found.side.value,
-        "answer": None if found.answer is None else written(found.answer, found.unit),
-        "value": found.answer,
-        "fails_at": found.fails_at,
-        "holds_at": found.holds_at,
-        "monotone": not found.against,
-        "warnings": list(found.warnings),
-        "against": found.against,
-        "seeds": found.trials[0].results.seeds,
+        "key": tuned.key,
+        "unit": tuned.unit,
+        "such_that": tuned.condition.text,
+        "side": tuned.side.value,
+        "answer": None if tuned.answer is None else written(tuned.answer, tuned.unit),
+        "value": tuned.answer,
+        "fails_at": tuned.fails_at,
+        "holds_at": tuned.holds_at,
+        "monotone": not tuned.against,
+        "warnings": list(tuned.warnings),
+        "against": tuned.against,
+        "seeds": tuned.trials[0].results.seeds,
         "trials": [
             {
                 "value": trial.value,
@@ -269,18 +269,18 @@ def _as_json(scenario: Scenario, found: Tuned) -> str:
                         "left_measured": measured.left.to_dict(),
                         "right_measured": measured.right.to_dict(),
                     }
-                    for comparison, measured in zip(found.condition.comparisons, trial.measured, strict=True)
+                    for comparison, measured in zip(tuned.condition.comparisons, trial.measured, strict=True)
                 ],
             }
-            for trial in found.trials
+            for trial in tuned.trials
         ],
     }
     return json.dumps(content, indent=2, allow_nan=False) + "\n"
 
 
-def _write(folder: Path, template: Template, found: Tuned, text: str, *, command: str) -> None:
+def _write(folder: Path, template: Template, tuned: Tuned, text: str, *, command: str) -> None:
     from shoal.report.sweep import write_tune_report
 
     with writing(folder):
-        write_tune_report(folder, template.scenario, found, remarks=_remarks(template, found), command=command)
-        write_results(folder, "tune", text, template.scenario, {"trials": found.to_polars()})
+        write_tune_report(folder, template.scenario, tuned, remarks=_remarks(template, tuned), command=command)
+        write_results(folder, "tune", text, template.scenario, {"trials": tuned.to_polars()})

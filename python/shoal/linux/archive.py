@@ -83,11 +83,12 @@ def fetch(release: Release) -> Path:
             else "name a kernel tree with --source PATH",
         )
     package = client.download(release.package, version, folder)
-    found, expected = _sha256(package), release.sha256 or client.checksum(release.package, version)
-    if found != expected:
+    checksum, expected = _sha256(package), release.sha256 or client.checksum(release.package, version)
+    if checksum != expected:
         package.unlink()
         raise LinuxError(
-            f"{package.name} has the checksum {found}, expected {expected}", hint="run it again; is a proxy in between?"
+            f"{package.name} has the checksum {checksum}, expected {expected}",
+            hint="run it again; is a proxy in between?",
         )
     return package
 
@@ -119,7 +120,7 @@ class Client:
         (self._folder / "sources.list").write_text(f"deb {signed}{uri} {self.suite} main\n", encoding="utf-8")
         (self._folder / "status").touch()
         # Proxies and the like stay those of the system; its hooks and sources do not apply.
-        own = [
+        system_lines = [
             line
             for line in output(["apt-config", "dump"]).splitlines()
             if line.startswith("Acquire::") and not line.startswith("Acquire::IndexTargets")
@@ -136,7 +137,7 @@ class Client:
             # As root, apt would drop to a user that cannot write here.
             "APT::Sandbox::User": "root",
         }
-        lines = own + [f'{key} "{value}";' for key, value in settings.items()]
+        lines = system_lines + [f'{key} "{value}";' for key, value in settings.items()]
         (self._folder / "apt.conf").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
     def versions(self, package: str) -> list[str]:
@@ -147,14 +148,14 @@ class Client:
     def checksum(self, package: str, version: str) -> str:
         """SHA-256 as the archive's signed lists have it."""
         text = output(["apt-cache", "show", f"{package}={version}"], env=self._env)
-        found = re.search(r"^SHA256: (\w+)$", text, flags=re.M)
-        return found[1] if found else ""
+        match = re.search(r"^SHA256: (\w+)$", text, flags=re.M)
+        return match[1] if match else ""
 
     def depends(self, package: str) -> list[str]:
         """Names of the packages that the newest version of a package depends on."""
         text = output(["apt-cache", "show", "--no-all-versions", package], env=self._env)
-        found = re.search(r"^Depends: (.*)$", text, flags=re.M)
-        return [entry.split()[0] for entry in found[1].split(",")] if found else []
+        match = re.search(r"^Depends: (.*)$", text, flags=re.M)
+        return [entry.split()[0] for entry in match[1].split(",")] if match else []
 
     def download(self, package: str, version: str | None, folder: Path) -> Path:
         """Fetch one package into a folder."""
@@ -171,15 +172,15 @@ def unpack(packages: Iterable[str], root: Path, client: Client | None = None) ->
     """Fetch packages and unpack them into a folder; nothing is installed."""
     client = client or Client()
     folder = cache("packages")
-    for place in (folder, root):
-        place.mkdir(parents=True, exist_ok=True)
+    for directory in (folder, root):
+        directory.mkdir(parents=True, exist_ok=True)
     for package in packages:
         output(["dpkg-deb", "-x", client.download(package, None, folder), root])
 
 
 def libraries_in(root: Path) -> str:
     """Where programs that were unpacked there find their libraries, for ``LD_LIBRARY_PATH``."""
-    return ":".join(str(place) for place in sorted(root.glob("usr/lib/*-linux-gnu*")))
+    return ":".join(str(path) for path in sorted(root.glob("usr/lib/*-linux-gnu*")))
 
 
 def _archive(name: str = "debian") -> tuple[str, str]:

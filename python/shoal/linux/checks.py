@@ -20,7 +20,7 @@ from shoal.linux.commands import (
 from shoal.linux.errors import LinuxError
 from shoal.linux.images import Image, find_image
 from shoal.linux.places import cache
-from shoal.linux.resources import Place, shared_memory, smallest_guest_mib
+from shoal.linux.resources import MemoryFolder, shared_memory, smallest_guest_mib
 from shoal.linux.running import run_on_linux
 from shoal.scenario import Scenario
 
@@ -37,15 +37,15 @@ Row = tuple[str, str, str]
 
 def rows() -> list[Row]:
     """One row a check: what, ``ok``, ``note`` or ``FAILS``, finding."""
-    found = [_machine(), _tools(), _libraries(), _archive(), _space(), _memory_files(), _tracing()]
+    checks = [_machine(), _tools(), _libraries(), _archive(), _space(), _memory_files(), _tracing()]
     try:
         image = find_image()
     except LinuxError as error:
         # What the build needs is in the other rows.
-        return [*found, ("Kernel", "note", f"{error}; `shoal linux build` makes one (about 10 minutes)")]
-    found.append(("Kernel", "ok", f"Linux {image.release}, {image.mode} mode, {image.folder}"))
-    found.append(_self_test(image))
-    return found
+        return [*checks, ("Kernel", "note", f"{error}; `shoal linux build` makes one (about 10 minutes)")]
+    checks.append(("Kernel", "ok", f"Linux {image.release}, {image.mode} mode, {image.folder}"))
+    checks.append(_self_test(image))
+    return checks
 
 
 def _machine() -> Row:
@@ -71,10 +71,10 @@ def _archive() -> Row:
 
 
 def _space() -> Row:
-    place = next(folder for folder in (cache(), *cache().parents) if folder.exists())
-    free = shutil.disk_usage(place).free / 1e9
+    folder = next(path for path in (cache(), *cache().parents) if path.exists())
+    free = shutil.disk_usage(folder).free / 1e9
     enough = free > 4 or (cache() / "default-kernel").exists()
-    return ("Disk", "ok" if enough else "FAILS", f"{free:.0f} GB free at {place}; a build takes 4 GB")
+    return ("Disk", "ok" if enough else "FAILS", f"{free:.0f} GB free at {folder}; a build takes 4 GB")
 
 
 def _libraries() -> Row:
@@ -85,7 +85,7 @@ def _libraries() -> Row:
 
 
 def _memory_files() -> Row:
-    shm, folder = Place("shm", shared_memory), Place("folder", Path(tempfile.gettempdir()))
+    shm, folder = MemoryFolder("shm", shared_memory), MemoryFolder("folder", Path(tempfile.gettempdir()))
     room, other = shm.room_mib(), folder.room_mib()
     if room >= smallest_guest_mib:
         return (str(shm.folder), "ok", f"{room} MiB free for the memory of guests")

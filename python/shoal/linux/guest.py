@@ -55,8 +55,8 @@ def run_guest(
         raise Cancelled("the run was cancelled")
     _fill(folder, config, image)
     watch = Watch(limits or image.limits, progress, cancel)
-    with memory(memory_mib, folder) as place, processor() as cpu:
-        start = [image.helpers / "launch", folder, cpu, place, seed, image.helpers / "seeded_random.so", image.linux]
+    with memory(memory_mib, folder) as word, processor() as cpu:
+        start = [image.helpers / "launch", folder, cpu, word, seed, image.helpers / "seeded_random.so", image.linux]
         command = [*map(str, start), *_arguments(memory_mib, image)]
         # The launcher sees to it that nothing is left when we are killed: our end of its standard input closes then.
         child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # noqa: S603

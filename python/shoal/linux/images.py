@@ -48,8 +48,8 @@ class Image:
     @cached_property
     def description(self) -> str:
         """JSON that plans and results need: the kernel with our modules."""
-        own = {"build": self.folder.name, "modules": self._helpers_digest}
-        return _description(json.loads((self.folder / "kernel.json").read_text(encoding="utf-8")) | own, self.iperf3)
+        build = {"build": self.folder.name, "modules": self._helpers_digest}
+        return _description(json.loads((self.folder / "kernel.json").read_text(encoding="utf-8")) | build, self.iperf3)
 
     @property
     def mode(self) -> str:
@@ -79,12 +79,12 @@ class Image:
     @cached_property
     def helpers(self) -> Path:
         """Folder with ``init``, ``launch``, the shim and the modules, built if our sources have changed."""
-        place = self.folder / f"helpers-{self._helpers_digest}"
-        if not place.exists():
+        folder = self.folder / f"helpers-{self._helpers_digest}"
+        if not folder.exists():
             with locked("helpers"):
-                if not place.exists():
-                    _build_helpers(place, self.tree)
-        return place
+                if not folder.exists():
+                    _build_helpers(folder, self.tree)
+        return folder
 
 
 @dataclass(frozen=True)
@@ -165,22 +165,22 @@ def find_image(version: str | None = None) -> Image:
 
 
 def _find_version(version: str) -> Image:
-    found = sorted(path.parent for path in cache("kernels").glob("*/kernel.json"))
-    matching = [folder for folder in found if folder.name.startswith(version)]
+    folders = sorted(path.parent for path in cache("kernels").glob("*/kernel.json"))
+    matching = [folder for folder in folders if folder.name.startswith(version)]
     if not matching:
-        built = ", ".join(folder.name for folder in found) or "none"
+        built = ", ".join(folder.name for folder in folders) or "none"
         raise LinuxError(
             f"no kernel {version} is built; there are: {built}", hint=f"shoal linux build --version {version}"
         )
     return Image(matching[-1])
 
 
-def _build_helpers(place: Path, tree: Path) -> None:
+def _build_helpers(target: Path, tree: Path) -> None:
     env = build_environment()
     if not (tree / "Module.symvers").exists():
         raise LinuxError(f"the kernel's tree `{tree}` is gone", hint="run `shoal linux build` again")
     compile_ = ["gcc", "-O2", "-Wall", "-Wextra", "-Wno-missing-field-initializers"]
-    with new_folder(place) as partial:
+    with new_folder(target) as partial:
         output([*compile_, "-static", "-s", "-o", partial / "init", *files("guest", ["*.c"])], env=env)
         output([*compile_, "-s", "-o", partial / "launch", *files("host", ["launch.c"])], env=env)
         shim = files("host", ["seeded_random.c", "whole_registers.c"])

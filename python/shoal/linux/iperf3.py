@@ -24,8 +24,8 @@ def find_iperf3(name: str) -> Program:
     LinuxError
         There is none, or it does not run.
     """
-    if found := shutil.which(name):
-        return _described(Start(Path(found)))
+    if path := shutil.which(name):
+        return _described(Start(Path(path)))
     if name != "iperf3":
         raise LinuxError(f"--generator: there is no program `{name}`", hint="write iperf3, or the path of an iperf3")
     root = cache("tools", "iperf3")

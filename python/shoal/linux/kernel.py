@@ -48,14 +48,14 @@ def build(
             output(["gcc", "--version"], env=env).splitlines()[0] + output(["ld", "--version"], env=env).splitlines()[0]
         )
         key = f"{name}-{digest(name, str(tree) if source else '', fragment.read_bytes(), toolchain)}"
-        place = cache("kernels", key)
-        if not (place / "kernel.json").exists():
+        target = cache("kernels", key)
+        if not (target / "kernel.json").exists():
             folder = cache("trees", key)
             _configure(tree, folder, fragment, env, say)
             _compile(tree, folder, env, jobs, say, progress)
-            _install(folder, place, name)
+            _install(folder, target, name)
         write_text(cache("default-kernel"), key + "\n")
-    return place
+    return target
 
 
 def _check_room() -> None:
@@ -79,7 +79,7 @@ def _own_tree(source: Path) -> tuple[str, Path]:
     number = [re.search(rf"^{part} = ?(\d*)$", text, flags=re.M) for part in ("VERSION", "PATCHLEVEL", "SUBLEVEL")]
     if not all(number) or not (source / "arch/um").is_dir():
         raise LinuxError(f"`{source}` is not a kernel tree with user-mode Linux", hint="name an unpacked kernel source")
-    major, minor, patch = (int(found[1]) for found in number if found)
+    major, minor, patch = (int(match[1]) for match in number if match)
     if (major, minor) < (6, 12):
         raise LinuxError(f"`{source}` is Linux {major}.{minor}.{patch}", hint="kernels from 6.12 on are supported")
     if (source / ".config").exists():
@@ -89,14 +89,14 @@ def _own_tree(source: Path) -> tuple[str, Path]:
 
 def _fetched_tree(version: str | None, say: Say) -> tuple[str, Path]:
     release = release_of(version)
-    place = cache("sources", release.version)
-    if not place.exists():
+    tree = cache("sources", release.version)
+    if not tree.exists():
         say(f"fetching {release.package} {release.version}")
         package = fetch(release)
         say(f"unpacking {package.name}")
-        with new_folder(place) as partial:
+        with new_folder(tree) as partial:
             _unpack(package, partial)
-    return release.version, place
+    return release.version, tree
 
 
 def _unpack(package: Path, into: Path) -> None:
@@ -157,11 +157,11 @@ def _compile(tree: Path, folder: Path, env: dict[str, str], jobs: int | None, sa
     progress(1.0)
 
 
-def _install(folder: Path, place: Path, version: str) -> None:
+def _install(folder: Path, target: Path, version: str) -> None:
     config = (folder / ".config").read_text(encoding="utf-8")
     release = (folder / "include/config/kernel.release").read_text(encoding="utf-8").strip()
     controllers, disciplines = features(config)
-    with new_folder(place) as partial:
+    with new_folder(target) as partial:
         image = partial / "linux"
         shutil.copyfile(folder / "linux", image)
         image.chmod(0o755)

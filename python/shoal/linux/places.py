@@ -30,10 +30,10 @@ def digest(*parts: str | bytes) -> str:
 
 def files(folder: str, names: Iterable[str]) -> list[Path]:
     """Source files of ours; ``names`` are patterns."""
-    found = [path for name in names for path in sorted((sources / folder).glob(name)) if path.is_file()]
-    if not found:
+    paths = [path for name in names for path in sorted((sources / folder).glob(name)) if path.is_file()]
+    if not paths:
         raise LinuxError(f"`{sources / folder}` is missing", hint="is this installation complete?")
-    return found
+    return paths
 
 
 @contextmanager

@@ -41,7 +41,7 @@ class Program:
         """Put everything into a folder below a guest's root."""
         folder = root / self.name
         folder.mkdir()
-        for source, name in [(self.path, self.name), *((one, _guest_name(one)) for one in self.libraries)]:
+        for source, name in [(self.path, self.name), *((library, _guest_name(library)) for library in self.libraries)]:
             shutil.copyfile(source, folder / name)
             (folder / name).chmod(0o755)
 
@@ -70,8 +70,8 @@ class Start:
         return env if self.loader or not self.libraries else env | {"LD_LIBRARY_PATH": self.libraries}
 
     def _command(self, *words: str) -> list[str]:
-        own = [str(self.loader), "--library-path", self.libraries] if self.loader else []
-        return [*own, *words]
+        prefix = [str(self.loader), "--library-path", self.libraries] if self.loader else []
+        return [*prefix, *words]
 
     def says(self, *arguments: str) -> str:
         """What the program prints, on either stream."""
@@ -102,7 +102,7 @@ class Start:
             )
         libraries = tuple(Path(path) for path in _library.findall(loaded))
         if self.loader and self.loader not in libraries:
-            libraries = (*(one for one in libraries if not one.name.startswith("ld-linux")), self.loader)
+            libraries = (*(library for library in libraries if not library.name.startswith("ld-linux")), self.loader)
         identity = digest(*(path.read_bytes() for path in (self.path, *libraries)))
         return Program(name, self.path, libraries, f"{version} ({identity})")
 

@@ -27,7 +27,7 @@ _memory_names = re.compile(rf"@{_names}memory/(\d+)/\S+/(shm|folder)/(\d+)$", fl
 
 
 @dataclass(frozen=True)
-class Place:
+class MemoryFolder:
     """Where the file may lie that is a guest's memory.
 
     Attributes
@@ -44,13 +44,13 @@ class Place:
     def room_mib(self) -> int:
         """Free space, MiB; 0 if the guest could not use it."""
         try:
-            found = os.statvfs(self.folder)
+            filesystem = os.statvfs(self.folder)
         except OSError:
             return 0
         # The guest's programs run from that memory.
-        if found.f_flag & os.ST_NOEXEC or not os.access(self.folder, os.W_OK | os.X_OK):
+        if filesystem.f_flag & os.ST_NOEXEC or not os.access(self.folder, os.W_OK | os.X_OK):
             return 0
-        return found.f_bavail * found.f_frsize >> 20
+        return filesystem.f_bavail * filesystem.f_frsize >> 20
 
 
 @contextmanager
@@ -75,7 +75,7 @@ def memory(need_mib: int, folder: Path) -> Iterator[str]:
         It fits nowhere, or not into memory beside the guests that run now.
     """
     since = time.monotonic_ns()
-    places = (Place("shm", shared_memory), Place("folder", folder))
+    folders = (MemoryFolder("shm", shared_memory), MemoryFolder("folder", folder))
     others = _claims_before(since)
     available = available_mib() - sum(mib for _, mib in others)
     if need_mib > available:
@@ -86,12 +86,15 @@ def memory(need_mib: int, folder: Path) -> Iterator[str]:
             + (", or fewer --workers" if others else "")
             + ", or run it on the simulator",
         )
-    rooms = [(place, place.room_mib() - sum(mib for word, mib in others if word == place.word)) for place in places]
-    word = next((place.word for place, room in rooms if room >= need_mib), None)
+    rooms = [
+        (memory_folder, memory_folder.room_mib() - sum(mib for word, mib in others if word == memory_folder.word))
+        for memory_folder in folders
+    ]
+    word = next((memory_folder.word for memory_folder, room in rooms if room >= need_mib), None)
     if word is None:
-        found = " and ".join(f"{max(0, room)} MiB in {place.folder}" for place, room in rooms)
+        spaces = " and ".join(f"{max(0, room)} MiB in {memory_folder.folder}" for memory_folder, room in rooms)
         raise GuestError(
-            f"the guest keeps its memory, up to {need_mib} MiB, in a file, for which there are {found}",
+            f"the guest keeps its memory, up to {need_mib} MiB, in a file, for which there are {spaces}",
             hint="give a container more shared memory (docker run --shm-size=1g), or set TMPDIR to a folder with room "
             "that is not mounted noexec",
         )
@@ -107,14 +110,14 @@ def available_mib() -> int:
         text = Path("/proc/meminfo").read_text(encoding="ascii")
     except OSError:
         text = ""
-    found = re.search(r"^MemAvailable: +(\d+) kB", text, flags=re.M)
-    if found is None:
+    match = re.search(r"^MemAvailable: +(\d+) kB", text, flags=re.M)
+    if match is None:
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20
-    return int(found[1]) >> 10
+    return int(match[1]) >> 10
 
 
 def _claims_before(since: int) -> list[tuple[str, int]]:
-    """Place and MiB of the guests that were started earlier."""
+    """Words of the folders, and MiB, of the guests that were started earlier."""
     try:
         text = Path("/proc/net/unix").read_text(encoding="utf-8", errors="replace")
     except OSError:

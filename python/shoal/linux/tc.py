@@ -97,7 +97,7 @@ class Line:
         return None
 
     @property
-    def place(self) -> tuple[int, int]:
+    def parent_and_handle(self) -> tuple[int, int]:
         """Numbers of parent and handle; `tc` has them in hexadecimal."""
         return self._number("parent", _root), self._number("handle", 0)
 
@@ -119,7 +119,7 @@ def lines_of(text: str) -> list[Line]:
     UsageError
         One is no line for `tc` that changes the queue of a device; the message has its number.
     """
-    found = []
+    lines = []
     for number, line in enumerate(text.splitlines(), start=1):
         try:
             words = shlex.split(line, comments=True)
@@ -141,10 +141,10 @@ def lines_of(text: str) -> list[Line]:
             raise UsageError(f"line {number}: `{device}` is no name of a device", hint="up to 15 letters and digits")
         if any(re.search(r"\s", word) for word in words):
             raise UsageError(f"line {number}: a word with a blank", hint="leave the quotes out")
-        found.append(Line(tuple(words[1:]), device))
-    if not found:
+        lines.append(Line(tuple(words[1:]), device))
+    if not lines:
         raise UsageError("there is no line for `tc`", hint="lines as in: tc qdisc add dev eth0 root codel")
-    return found
+    return lines
 
 
 def load(lines: Sequence[Line], image: Image) -> Loaded:
@@ -161,7 +161,9 @@ def load(lines: Sequence[Line], image: Image) -> Loaded:
     devices = _devices(lines)
     instructions = [f"tc r1 {' '.join(line.words)}" for line in lines]
     instructions += _shown(
-        (line.device, *line.place) for line in lines if line.kind and not {"ingress", "clsact"} & {*line.words}
+        (line.device, *line.parent_and_handle)
+        for line in lines
+        if line.kind and not {"ingress", "clsact"} & {*line.words}
     )
     instructions += [f"tc r1 -d qdisc show dev {device}" for device in devices]
     queues, said = _made(devices, instructions, image, tc)
@@ -180,27 +182,27 @@ def configured(given: Sequence[tuple[int, int, str, str]], image: Image) -> tupl
 
 def as_planned(config: str) -> list[tuple[int, int, str, str]]:
     """The disciplines below the line of a plan's first monitored link, each as :func:`configured` takes it."""
-    found = re.findall(r"^qdisc (\S+) (\S+) (\d+) (\d+) (\S+) (\S+)$", config, flags=re.M)
-    places = [
+    disciplines = re.findall(r"^qdisc (\S+) (\S+) (\d+) (\d+) (\S+) (\S+)$", config, flags=re.M)
+    devices = [
         (host, device)
-        for host, device, _, _, kind, options in found
+        for host, device, _, _, kind, options in disciplines
         if kind == "line" and _attributes(bytes.fromhex(options)).get(_line_number) == bytes(4)
     ]
     return [
         (_root if int(parent) == _below_line else int(parent), int(handle), kind, options)
-        for host, device, parent, handle, kind, options in found
-        if kind != "line" and places[:1] == [(host, device)]
+        for host, device, parent, handle, kind, options in disciplines
+        if kind != "line" and devices[:1] == [(host, device)]
     ]
 
 
 def _attributes(data: bytes) -> dict[int, bytes]:
     """Netlink attributes by their types: length and type, 16 bits each, and the value, padded to four bytes."""
-    found = {}
+    attributes = {}
     while data:
         size, kind = struct.unpack_from("=HH", data)
-        found[kind] = data[4:size]
+        attributes[kind] = data[4:size]
         data = data[(size + 3) // 4 * 4 :]
-    return found
+    return attributes
 
 
 def find_tc(kinds: Iterable[str]) -> Program:
@@ -213,9 +215,9 @@ def find_tc(kinds: Iterable[str]) -> Program:
     """
     kinds = sorted(kinds)
     starts = [Start(Path(path)) for path in (shutil.which("tc"), shutil.which("tc", path="/usr/sbin:/sbin")) if path]
-    own = next((start for start in starts if _knows(start, kinds)), None)
-    if own is not None:
-        return _described(own)
+    for start in starts:
+        if _knows(start, kinds):
+            return _described(start)
     root = cache("tools", f"tc-{_suite}")
     with locked("tc"):
         if not (root / "done").exists():
@@ -227,10 +229,12 @@ def find_tc(kinds: Iterable[str]) -> Program:
 
 
 def _fetched(root: Path) -> Start:
-    loader = next((one for one in sorted(root.glob("usr/lib*/**/ld-linux*.so.*"))), None)
+    loader = next(iter(sorted(root.glob("usr/lib*/**/ld-linux*.so.*"))), None)
     if loader is None:
         raise LinuxError(f"the packages in {root} have no loader", hint="remove that folder and try again")
-    program = next((one for one in (root / "usr/sbin/tc", root / "sbin/tc", root / "usr/bin/tc") if one.exists()), None)
+    program = next(
+        (path for path in (root / "usr/sbin/tc", root / "sbin/tc", root / "usr/bin/tc") if path.exists()), None
+    )
     if program is None:
         raise LinuxError(f"the packages in {root} have no tc", hint="remove that folder and try again")
     return Start(program.resolve(), libraries_in(root), loader.resolve())

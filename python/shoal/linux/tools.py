@@ -44,9 +44,9 @@ def build_environment() -> dict[str, str]:
 
 def _fetched(names: list[str], path: str) -> dict[str, str]:
     root = cache("tools", "root")
-    own = f"{root / 'usr/bin'}:{path}"
+    search_path = f"{root / 'usr/bin'}:{path}"
     with locked("tools"):
-        if still := missing({name: needed[name] for name in names}, path=own):
+        if still := missing({name: needed[name] for name in names}, path=search_path):
             if missing(fetching):
                 raise explain_missing(still)
             try:
@@ -54,7 +54,7 @@ def _fetched(names: list[str], path: str) -> dict[str, str]:
             except LinuxError as error:
                 raise explain_missing(still) from error
     return {
-        "PATH": own,
+        "PATH": search_path,
         "LD_LIBRARY_PATH": libraries_in(root),
         "BISON_PKGDATADIR": str(root / "usr/share/bison"),
         "M4": str(root / "usr/bin/m4"),

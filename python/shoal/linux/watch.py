@@ -80,8 +80,8 @@ class Watch:
         return GuestError(f"{what}; its console showed last:\n{text}", hint=hint)
 
     def _hear(self, line: str) -> None:
-        if found := _progress.match(line):
-            if (done := int(found[1])) > self._done:
+        if match := _progress.match(line):
+            if (done := int(match[1])) > self._done:
                 self._done = done
                 self._still_s = 0.0
             if self._progress is not None:

@@ -31,9 +31,9 @@ def draw(result: RunRecord) -> Drawn:
         figure = Figure(figsize=(two_columns, 2.4))
         density, cumulative = figure.subplots(1, 2)
         for index, word in enumerate(classes):
-            own = rows.filter(pl.col("class") == word)
-            low, high = own["low_s"].to_numpy() * 1e3, own["high_s"].to_numpy() * 1e3
-            packets = own["packets"].to_numpy().astype(float)
+            buckets = rows.filter(pl.col("class") == word)
+            low, high = buckets["low_s"].to_numpy() * 1e3, buckets["high_s"].to_numpy() * 1e3
+            packets = buckets["packets"].to_numpy().astype(float)
             share = np.asarray(_native.binned_shares(low.tolist(), high.tolist(), packets.tolist(), edges.tolist()))
             density.stairs(
                 share * 100, edges, color=colour(index), linestyle=dash(index), label=_labels[word], linewidth=1.2
@@ -83,15 +83,15 @@ def compare(labelled: Sequence[tuple[str, RunRecord]]) -> Drawn:
             rows = _delays(result)
             longest_ms = max(longest_ms, _quantile_ms(rows, 0.9995))
             for axes, word in zip(panels, _labels, strict=True):
-                own = rows.filter(pl.col("class") == word).sort("high_s")
-                total = own["packets"].sum()
+                buckets = rows.filter(pl.col("class") == word).sort("high_s")
+                total = buckets["packets"].sum()
                 if not total:
                     continue
-                reached = own["packets"].cum_sum() / total
-                x, y = [0.0, *(own["high_s"] * 1e3)], [0.0, *reached]
+                reached = buckets["packets"].cum_sum() / total
+                x, y = [0.0, *(buckets["high_s"] * 1e3)], [0.0, *reached]
                 axes.step(x, y, where="post", color=colour(index), linestyle=dash(index), label=label)
                 frames.append(
-                    pl.DataFrame({"run": label, "class": word, "delay_ms": own["high_s"] * 1e3, "value": reached})
+                    pl.DataFrame({"run": label, "class": word, "delay_ms": buckets["high_s"] * 1e3, "value": reached})
                 )
         for axes, title in zip(panels, _labels.values(), strict=True):
             axes.set(

@@ -31,15 +31,15 @@ def draw(result: RunRecord) -> Drawn:
         curve = 0
         for group in result.groups:
             for kind in kinds:
-                own = data.filter((pl.col("group") == group["name"]) & (pl.col("kind") == kind))
-                if not own.height:
+                deliveries = data.filter((pl.col("group") == group["name"]) & (pl.col("kind") == kind))
+                if not deliveries.height:
                     continue
                 label = f"{group['name']}: {_words[kind]}"
-                shown = own.gather_every(-(-own.height // _points))
+                shown = deliveries.gather_every(-(-deliveries.height // _points))
                 over_time.plot(
                     shown["time_s"], shown["took_s"] * 1e3, ".", markersize=2, color=colour(curve), rasterized=True
                 )
-                times = np.sort(own.filter(pl.col("measured"))["took_s"].to_numpy()) * 1e3
+                times = np.sort(deliveries.filter(pl.col("measured"))["took_s"].to_numpy()) * 1e3
                 cumulative.step(
                     times,
                     np.arange(1, len(times) + 1) / max(len(times), 1),

@@ -38,8 +38,8 @@ def draw(result: RunRecord) -> Drawn:
     start_s, end_s = result.window
     series = moving.series(result, link).join(moving.power(result, link), on="time_s")
     windows = windows_of(result, link)
-    found = moving.history(result, link)
-    has_delays = found is not None and found["delay_changes"] > 0
+    history = moving.history(result, link)
+    has_delays = history is not None and history["delay_changes"] > 0
     heights = [1.5, 1.5, 0.9] + ([0.8] if has_delays else [])
     with paper_style():
         figure = Figure(figsize=(two_columns, sum(heights) + 0.9))
@@ -68,7 +68,7 @@ def draw(result: RunRecord) -> Drawn:
         f"{bins_note(result)} The queue's delay is the time that the waiting bytes take at the rate of that time. "
         "Power is the carried rate over the round-trip time."
     )
-    if found is not None and (means_s := found["means_over_s"]) is not None:
+    if history is not None and (means_s := history["means_over_s"]) is not None:
         note += f" The rate and the delay of the link are means over {means_s:g} s."
     if len(windows):
         note += " Delays of packets are the median and the 99th percentile in each window (trace.windows)."
@@ -104,11 +104,13 @@ def compare(labelled: Sequence[tuple[str, RunRecord]]) -> Drawn:
 def _draw_delay(axes: Axes, series: pl.DataFrame, windows: pl.DataFrame) -> None:
     axes.plot(series["time_s"], series["delay_s"] * 1e3, color="#999999", linewidth=0.8, label="time to send the queue")
     for index, (word, label) in enumerate(_classes.items()):
-        own = windows.filter(pl.col("class") == word) if len(windows) else windows
-        if len(own):
+        rows = windows.filter(pl.col("class") == word) if len(windows) else windows
+        if len(rows):
             paint = colour(index)
-            axes.plot(own["end_s"], own["p50_ms"], color=paint, linewidth=1.0, label=f"{label} P50")
-            axes.plot(own["end_s"], own["p99_ms"], color=paint, linewidth=0.8, linestyle=dash(2), label=f"{label} P99")
+            axes.plot(rows["end_s"], rows["p50_ms"], color=paint, linewidth=1.0, label=f"{label} P50")
+            axes.plot(
+                rows["end_s"], rows["p99_ms"], color=paint, linewidth=0.8, linestyle=dash(2), label=f"{label} P99"
+            )
     axes.set(ylabel="Queueing delay [ms]")
     axes.set_ylim(bottom=0)
     legend_above(axes, columns=5)
@@ -120,12 +122,12 @@ def windows_of(result: RunRecord, link: int = 0) -> pl.DataFrame:
     if "delay_windows" not in result.table_names:
         return pl.DataFrame(schema=schema)
     rows = result.table("delay_windows").filter(pl.col("link") == result.bottlenecks[link]["name"])
-    found = [
-        {"end_s": key[0], "class": key[1], "p50_ms": _quantile_ms(own, 0.5), "p99_ms": _quantile_ms(own, 0.99)}
-        for key, own in rows.group_by("end_s", "class", maintain_order=True)
-        if own["packets"].sum() and key[1] in _classes
+    quantiles = [
+        {"end_s": key[0], "class": key[1], "p50_ms": _quantile_ms(window, 0.5), "p99_ms": _quantile_ms(window, 0.99)}
+        for key, window in rows.group_by("end_s", "class", maintain_order=True)
+        if window["packets"].sum() and key[1] in _classes
     ]
-    return pl.DataFrame(found, schema=schema)
+    return pl.DataFrame(quantiles, schema=schema)
 
 
 def _quantile_ms(rows: pl.DataFrame, part: float) -> float | None:

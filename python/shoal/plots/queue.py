@@ -118,6 +118,6 @@ def _thresholds(panels: list[Axes], thresholds: Sequence[ThresholdFacts], mtu: i
         for axes in panels:
             axes.axhline(packets, color="#333333", linewidth=0.7, linestyle="--")
         # Labels of thresholds that are close together must not lie on each other.
-        place = max(packets, last + 0.085 * highest)
-        label_at_edge(panels[-1], line["label"], place, size=7)
-        last = place
+        height = max(packets, last + 0.085 * highest)
+        label_at_edge(panels[-1], line["label"], height, size=7)
+        last = height

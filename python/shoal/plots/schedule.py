@@ -17,10 +17,10 @@ _outage = "#e8b4a8"
 def shade_outages(axes: Axes, result: RunRecord, *, link: int = 0) -> None:
     """Shade the times at which a monitored link was down, as far as they are in view."""
     begin_s, end_s = axes.get_xlim()
-    found = [
+    outages = [
         (max(at, begin_s), min(to, end_s)) for at, to in moving.outages(result, link) if at < end_s and to > begin_s
     ]
-    for number, (from_s, to_s) in enumerate(found):
+    for number, (from_s, to_s) in enumerate(outages):
         label = "link down" if number == 0 else "_nolegend_"
         axes.axvspan(from_s, to_s, color=_outage, alpha=0.55, zorder=0.5, linewidth=0, label=label)
 
@@ -36,18 +36,18 @@ def draw_rate(axes: Axes, result: RunRecord, *, link: int = 0, parts: int = 1, l
 
 def draw_delay(axes: Axes, result: RunRecord, *, link: int = 0) -> None:
     """The propagation delay of a monitored link as a step line in ms."""
-    found = moving.history(result, link)
-    if found is None:
+    history = moving.history(result, link)
+    if history is None:
         return
-    times_s = [one["from_s"] for one in found["delay"]] + [result.window[1]]
-    delays_ms = [one["delay_s"] * 1e3 for one in found["delay"]]
+    times_s = [step["from_s"] for step in history["delay"]] + [result.window[1]]
+    delays_ms = [step["delay_s"] * 1e3 for step in history["delay"]]
     axes.step(times_s, [*delays_ms, delays_ms[-1]], where="post", color="#333333", linewidth=0.9)
 
 
 def mark_changes(axes: Axes, result: RunRecord, *, link: int = 0, most: int = 20) -> None:
     """A thin line at each step of the rate in view, unless there are so many that they would hide what is drawn."""
     from_s, to_s = axes.get_xlim()
-    found = [step["at_s"] for step in moving.steps(result, link) if from_s <= step["at_s"] <= to_s]
-    for number, at_s in enumerate(found if len(found) <= most else []):
+    times_s = [step["at_s"] for step in moving.steps(result, link) if from_s <= step["at_s"] <= to_s]
+    for number, at_s in enumerate(times_s if len(times_s) <= most else []):
         label = "rate changes" if number == 0 else "_nolegend_"
         axes.axvline(at_s, color="#333333", linewidth=0.7, linestyle=(0, (1, 2)), zorder=1.5, label=label)

@@ -248,8 +248,8 @@ def save(drawn: Drawn | Sequence[Drawn], folder: str | Path) -> None:
     """Write PNG, SVG, and the data as Parquet and CSV, each under the figure's name."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    for one in [drawn] if isinstance(drawn, Drawn) else drawn:
-        (folder / f"{one.name}.svg").write_text(one.svg, encoding="utf-8", newline="\n")
-        (folder / f"{one.name}.png").write_bytes(to_png(one.figure))
-        one.data.write_parquet(folder / f"{one.name}.parquet")
-        one.data.write_csv(folder / f"{one.name}.csv")
+    for figure in [drawn] if isinstance(drawn, Drawn) else drawn:
+        (folder / f"{figure.name}.svg").write_text(figure.svg, encoding="utf-8", newline="\n")
+        (folder / f"{figure.name}.png").write_bytes(to_png(figure.figure))
+        figure.data.write_parquet(folder / f"{figure.name}.parquet")
+        figure.data.write_csv(folder / f"{figure.name}.csv")

@@ -35,25 +35,25 @@ def draw(clusters: Sequence[Sequence[RunRecord]], *, labels: Sequence[str] | Non
             figsize=(two_columns, 0.26 * max(2, sum(len(c[0].groups) for c in clusters) + 0.6 * len(clusters)) + 0.65)
         )
         axes = figure.add_subplot()
-        ticks, tick_labels, place = [], [], 0.0
+        ticks, tick_labels, y = [], [], 0.0
         for cluster, label in zip(clusters, labels or [""], strict=True):
-            first = place
+            first = y
             for group in cluster[0].groups:
                 name, index = group["name"], names.index(group["name"])
                 if (value := _mean_mbps(cluster, name)) is None:
                     continue
-                _bar(axes, place, value, group, colour(index), is_single=len(cluster) == 1)
+                _bar(axes, y, value, group, colour(index), is_single=len(cluster) == 1)
                 if not label:
-                    ticks.append(place)
+                    ticks.append(y)
                     tick_labels.append(name)
                 rows.append(
                     {"run": label, "group": name, "mean_mbps": value.mean, "ci95_mbps": value.half_width, "n": value.n}
                 )
-                place += 1
+                y += 1
             if label:
-                ticks.append((first + place - 1) / 2)
+                ticks.append((first + y - 1) / 2)
                 tick_labels.append(label)
-            place += 0.6
+            y += 0.6
         axes.set_yticks(ticks, tick_labels)
         axes.invert_yaxis()
         axes.grid(visible=False, axis="y")
@@ -73,16 +73,16 @@ def _mean_mbps(cluster: Sequence[RunRecord], name: str) -> Estimate | None:
     return estimate([mean / 1e6 for group in groups if (mean := group["wire_bps"]["mean"]) is not None])
 
 
-def _bar(axes: Axes, place: float, value: Estimate, group: GroupResult, paint: str, *, is_single: bool) -> None:
+def _bar(axes: Axes, y: float, value: Estimate, group: GroupResult, paint: str, *, is_single: bool) -> None:
     """The mean as a bar with its number; the flows of a single run as ticks."""
     width = value.half_width
-    axes.barh(place, value.mean, height=0.72, color=paint, label=group["name"], xerr=width, ecolor="#222222")
+    axes.barh(y, value.mean, height=0.72, color=paint, label=group["name"], xerr=width, ecolor="#222222")
     flows = [(flow["wire_bps"] or 0.0) / 1e6 for flow in group["flows"]] if is_single else []
     if len(flows) > 1:
-        axes.plot(flows, [place] * len(flows), "|", color="#222222", markersize=7, markeredgewidth=0.8)
+        axes.plot(flows, [y] * len(flows), "|", color="#222222", markersize=7, markeredgewidth=0.8)
     axes.annotate(
         f"{value.mean:.2f}" + ("" if width is None else f" ± {width:.2f}"),
-        (max([value.mean + (width or 0), *flows]), place),
+        (max([value.mean + (width or 0), *flows]), y),
         xytext=(4, 0),
         textcoords="offset points",
         va="center",

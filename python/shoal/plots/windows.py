@@ -41,10 +41,10 @@ def draw(result: RunRecord, *, start_s: float | None = None, end_s: float | None
         panels = list(figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights).flat)
         window = panels[0]
         for index, (flow, label) in enumerate(flows.items()):
-            own = data.filter(pl.col("flow") == flow)
-            draw_flow(window, result, flow, own, "cwnd_packets", index, label=label)
-            if has_alpha and own["alpha"].is_not_null().any():
-                draw_flow(panels[1], result, flow, own, "alpha", index, label=None)
+            samples = data.filter(pl.col("flow") == flow)
+            draw_flow(window, result, flow, samples, "cwnd_packets", index, label=label)
+            if has_alpha and samples["alpha"].is_not_null().any():
+                draw_flow(panels[1], result, flow, samples, "alpha", index, label=None)
         window.set(ylabel="cwnd [packets]", xlim=(start_s, end_s))
         if result.bottlenecks:
             shade_outages(window, result)
@@ -65,14 +65,14 @@ def draw(result: RunRecord, *, start_s: float | None = None, end_s: float | None
 
 
 def draw_flow(
-    axes: Axes, result: RunRecord, flow: int, own: pl.DataFrame, column: str, index: int, *, label: str | None
+    axes: Axes, result: RunRecord, flow: int, samples: pl.DataFrame, column: str, index: int, *, label: str | None
 ) -> None:
     """Every change of a traced flow as steps; of any other the ends of its bins as points that nothing joins."""
     if flow in result.traced_flows:
-        axes.step(own["time_s"], own[column], where="post", color=colour(index), linewidth=0.9, label=label)
+        axes.step(samples["time_s"], samples[column], where="post", color=colour(index), linewidth=0.9, label=label)
         return
     text = f"{label}: not traced, every {span_text(result.bin_s or 0.0)}" if label else None
-    axes.plot(own["time_s"], own[column], ".", color=colour(index), markersize=3, label=text)
+    axes.plot(samples["time_s"], samples[column], ".", color=colour(index), markersize=3, label=text)
 
 
 def traced_note(result: RunRecord, flows: list[int]) -> str:
@@ -123,9 +123,9 @@ def shown_flows(result: RunRecord) -> dict[int, str]:
     first = 0
     traced = result.traced_flows
     for group in result.groups[:_flows_shown]:
-        own = range(first, first + group["flow_count"])
-        number = next((flow for flow in traced if flow in own), None)
-        if number is None and own and "flows" in result.table_names:
+        numbers = range(first, first + group["flow_count"])
+        number = next((flow for flow in traced if flow in numbers), None)
+        if number is None and numbers and "flows" in result.table_names:
             number = first
         if number is not None:
             flows[number] = group["name"] if group["flow_count"] == 1 else f"{group['name']} (flow {number})"
@@ -143,13 +143,13 @@ def trace(result: RunRecord, flows: list[int], start_s: float, end_s: float) -> 
     parts = []
     for flow in flows:
         traced = flow in result.traced_flows
-        own = result.table("controller" if traced else "flows").filter(pl.col("flow") == flow)
-        own = own.select(columns).with_columns(group=pl.lit(names[flow]))
-        inside = own.filter(pl.col("time_s").is_between(start_s, end_s))
+        samples = result.table("controller" if traced else "flows").filter(pl.col("flow") == flow)
+        samples = samples.select(columns).with_columns(group=pl.lit(names[flow]))
+        inside = samples.filter(pl.col("time_s").is_between(start_s, end_s))
         if not traced:
             parts.append(inside)
             continue
-        before = own.filter(pl.col("time_s") < start_s).tail(1).with_columns(time_s=pl.lit(start_s))
+        before = samples.filter(pl.col("time_s") < start_s).tail(1).with_columns(time_s=pl.lit(start_s))
         part = pl.concat([before, inside])
         parts += [part, part.tail(1).with_columns(time_s=pl.lit(end_s))]
     schema = {

@@ -32,7 +32,7 @@ def write_advice(folder: Path, advice: Advice, configurations: Configurations, t
             title=f"A queue for {question.rate} and round trips of {question.rtt}",
             answer=wording.verdict(advice),
             ranking=wording.ranking_table(advice),
-            situations=[wording.situation_table(one) for one in advice.ranking],
+            situations=[wording.situation_table(standing) for standing in advice.ranking],
             around=wording.around_table(advice),
             fails=wording.fails(advice),
             assumptions=question.assumptions,

@@ -42,13 +42,13 @@ class Entry:
         What it is called.
     runs
         One result a seed.
-    place
+    folder
         The folder that holds them, if there is one: ``scenario.toml`` in it, or in a folder ``seed-N`` for each seed.
     """
 
     label: str
     runs: Sequence[Result]
-    place: Path | None = None
+    folder: Path | None = None
 
 
 def load_entries(folder: str | Path) -> list[Entry]:
@@ -160,7 +160,7 @@ def _on_linux(run: Result) -> dict[str, Any] | None:
     if linux is None:
         return None
     unknown = {"build": "unknown", "modules": "unknown", "generator": None}
-    table = kernel_table([(place, text) for place, text in linux.get("rules", [])])
+    table = kernel_table([(part, text) for part, text in linux.get("rules", [])])
     shown = shown_table([(host, program, text) for host, program, text in linux.get("shown", [])])
     return {**unknown, **linux, "table": table, "shown_table": shown}
 

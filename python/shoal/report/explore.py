@@ -35,9 +35,9 @@ def panels(figure: Figure) -> list[Panel]:
     values ``x`` and ``y``. Empty if the figure has no such panel, or more than :data:`MAX_VALUES` values.
     """
     names = {colour: label for axes in figure.axes for label, colour in _labelled(axes)}
-    found = [panel for axes in figure.axes if axes.get_visible() if (panel := _panel(axes, names))]
-    values = sum(len(line["x"]) for panel in found for line in panel["lines"])
-    return found if values <= MAX_VALUES else []
+    drawn_panels = [panel for axes in figure.axes if axes.get_visible() if (panel := _panel(axes, names))]
+    values = sum(len(line["x"]) for panel in drawn_panels for line in panel["lines"])
+    return drawn_panels if values <= MAX_VALUES else []
 
 
 @cache
@@ -65,7 +65,7 @@ def _panel(axes: Axes, names: dict[str, str]) -> Panel | None:
 def _shared_label(axes: Axes, of: str = "x") -> str:
     """The label of an axis that several panels share and only one of them shows."""
     siblings = (axes.get_shared_x_axes() if of == "x" else axes.get_shared_y_axes()).get_siblings(axes)
-    labels = [(one.get_xlabel() if of == "x" else one.get_ylabel()) for one in siblings]
+    labels = [(sibling.get_xlabel() if of == "x" else sibling.get_ylabel()) for sibling in siblings]
     return next((label for label in labels if label), "")
 
 
@@ -127,7 +127,7 @@ def _of_steps(patch: StepPatch) -> Panel:
 def _values(x: np.ndarray, y: np.ndarray) -> dict[str, list[float | None]]:
     """Values as short numbers. Of several at one x the last counts, as in a drawn step."""
     rows = [(_short(a), _short(b)) for a, b in zip(x.tolist(), y.tolist(), strict=True) if math.isfinite(a)]
-    kept = [one for one, later in pairwise(rows) if one[0] != later[0]] + rows[-1:]
+    kept = [row for row, later in pairwise(rows) if row[0] != later[0]] + rows[-1:]
     return {"x": [a for a, _ in kept], "y": [b for _, b in kept]}
 
 

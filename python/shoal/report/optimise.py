@@ -20,36 +20,36 @@ if TYPE_CHECKING:
     from shoal.search import Optimised
 
 
-def write_optimise_report(folder: Path, template: Template, found: Optimised, *, command: str) -> None:
+def write_optimise_report(folder: Path, template: Template, optimised: Optimised, *, command: str) -> None:
     """Write ``report.html`` of a search with goals and its figures into an existing folder."""
-    figures = draw_all(found)
+    figures = draw_all(optimised)
     for figure in figures:
         save(figure, folder / "figures")
-    same = Remarks.of_points(found.named).nothing_is_random
-    lines = [*Remarks.of_runs(found.results or ()).notices, *([same] if same else [])]
+    same = Remarks.of_points(optimised.named).nothing_is_random
+    lines = [*Remarks.of_runs(optimised.results or ()).notices, *([same] if same else [])]
     page = render(
         "optimise.html.j2",
         title=template.scenario.title,
         description=template.scenario.resolved.get("description"),
         notices=[f"{line}." for line in lines],
-        verdict=found.verdict,
-        remarks=found.remarks,
-        settings=_settings(template, found),
-        tables=found.tables(),
+        verdict=optimised.verdict,
+        remarks=optimised.remarks,
+        settings=_settings(template, optimised),
+        tables=optimised.tables(),
         figures=[figure_values(figure) for figure in figures],
         scenario=template.scenario.to_toml(),
         # Seeds and values of parameters change no model.
-        models=models_in([results[0] for _, results in found.named]),
+        models=models_in([results[0] for _, results in optimised.named]),
         command=command,
         version=_native.__version__,
     )
     write_text(folder / "report.html", page)
 
 
-def _settings(template: Template, found: Optimised) -> Table:
+def _settings(template: Template, optimised: Optimised) -> Table:
     """What was free, computed and wanted."""
-    rows = [(parameter.key, parameter.range, "free") for parameter in found.parameters]
+    rows = [(parameter.key, parameter.range, "free") for parameter in optimised.parameters]
     rows += [(key, as_text(value), "computed") for key, value in template.set.items()]
-    rows += [("goal", goal.text, "wanted") for goal in found.goals]
-    rows += [("condition", found.condition.text, "wanted")] if found.condition else []
+    rows += [("goal", goal.text, "wanted") for goal in optimised.goals]
+    rows += [("condition", optimised.condition.text, "wanted")] if optimised.condition else []
     return Table("", ("Name", "Values", ""), rows, words=3)

@@ -19,24 +19,30 @@ _grey = "#8a8a8a"
 _best = colour(1)
 
 
-def draw_all(found: Optimised) -> list[Drawn]:
+def draw_all(optimised: Optimised) -> list[Drawn]:
     """The figures that a search has: a front takes several goals, and its surroundings an optimum."""
-    figures = [front(found)] if len(found.goals) > 1 else []
-    figures.append(history(found))
-    return [*figures, around(found)] if found.neighbours else figures
+    figures = [front(optimised)] if len(optimised.goals) > 1 else []
+    figures.append(history(optimised))
+    return [*figures, around(optimised)] if optimised.neighbours else figures
 
 
-def front(found: Optimised) -> Drawn:
+def front(optimised: Optimised) -> Drawn:
     """One row a pair of goals: everything tried, and beside it the finalists by fresh seeds with their intervals."""
-    pairs = list(itertools.combinations(found.goals, 2))
+    pairs = list(itertools.combinations(optimised.goals, 2))
     with paper_style():
         figure = Figure(figsize=(two_columns, 2.6 * len(pairs) + 0.5))
         rows = figure.subplots(len(pairs), 2, squeeze=False)
         for panels, (across, up) in zip(rows, pairs, strict=True):
             x, y = across.expression, up.expression
             for holds, shape, words in ((True, "o", "tried"), (False, "x", "tried, fails")):
-                some = [one.searched for one in found.candidates if _holds(found, one.searched) is holds]
-                points = [(a.mean, b.mean) for one in some if (a := one.estimate(x)) and (b := one.estimate(y))]
+                some = [
+                    candidate.searched
+                    for candidate in optimised.candidates
+                    if _holds(optimised, candidate.searched) is holds
+                ]
+                points = [
+                    (a.mean, b.mean) for measured in some if (a := measured.estimate(x)) and (b := measured.estimate(y))
+                ]
                 if points:
                     panels[0].plot(
                         *zip(*points, strict=True),
@@ -52,11 +58,11 @@ def front(found: Optimised) -> Drawn:
                 (Standing.DOMINATED, "dominated", "#333333", "white"),
                 (None, "finalist, fails", "#333333", "#333333"),
             ):
-                own = [one for one in found.finalists if _standing(found, one) is standing]
+                finalists = [finalist for finalist in optimised.finalists if _standing(optimised, finalist) is standing]
                 for axes in panels:
-                    _points(axes, own, x, y, paint, face, words)
+                    _points(axes, finalists, x, y, paint, face, words)
             for axes in panels:
-                _points(axes, [found.chosen] if found.chosen else [], x, y, _best, _best, "compromise")
+                _points(axes, [optimised.chosen] if optimised.chosen else [], x, y, _best, _best, "compromise")
                 axes.set(xlabel=_axis(x, across.direction), ylabel=_axis(y, up.direction))
             panels[0].set_title("Everything tried")
             panels[1].set_title("Finalists")
@@ -64,86 +70,93 @@ def front(found: Optimised) -> Drawn:
     note = (
         "Finalists by their fresh seeds, with 95 % confidence intervals; other candidates by the seeds of the search."
     )
-    return Drawn("front", "Front of the goals", figure, found.finalists_to_polars(), note)
+    return Drawn("front", "Front of the goals", figure, optimised.finalists_to_polars(), note)
 
 
-def history(found: Optimised) -> Drawn:
+def history(optimised: Optimised) -> Drawn:
     """One panel a goal: its mean at every candidate in the order of the search; with one goal the best so far."""
     with paper_style():
-        figure = Figure(figsize=(two_columns, 2.1 * len(found.goals) + 0.5))
-        panels = figure.subplots(len(found.goals), 1, squeeze=False, sharex=True)[:, 0]
-        for axes, goal in zip(panels, found.goals, strict=True):
+        figure = Figure(figsize=(two_columns, 2.1 * len(optimised.goals) + 0.5))
+        panels = figure.subplots(len(optimised.goals), 1, squeeze=False, sharex=True)[:, 0]
+        for axes, goal in zip(panels, optimised.goals, strict=True):
             for holds, face, words in ((True, colour(0), "holds"), (False, "#ffffff", "fails")):
                 known = [
-                    (one.number, own.mean)
-                    for one in found.candidates
-                    if _holds(found, one.searched) is holds and (own := one.searched.estimate(goal.expression))
+                    (candidate.number, estimate.mean)
+                    for candidate in optimised.candidates
+                    if _holds(optimised, candidate.searched) is holds
+                    and (estimate := candidate.searched.estimate(goal.expression))
                 ]
                 if known:
                     axes.plot(*zip(*known, strict=True), "o", markersize=3.5, markeredgecolor=colour(0),
                               markerfacecolor=face, linestyle="none", label=words)  # fmt: skip
-                if holds and len(found.goals) == 1 and known:
+                if holds and len(optimised.goals) == 1 and known:
                     best = list(itertools.accumulate((goal.sign * mean for _, mean in known), min))
-                    axes.step([number for number, _ in known], [goal.sign * own for own in best], where="post",
+                    axes.step([number for number, _ in known], [goal.sign * value for value in best], where="post",
                               color=_best, linewidth=1.0, label="best so far")  # fmt: skip
-            if found.chosen is not None:
-                word = "optimum" if len(found.goals) == 1 else "compromise"
-                axes.axvline(found.chosen.number, color=_best, linestyle="--", linewidth=0.8, label=word)
+            if optimised.chosen is not None:
+                word = "optimum" if len(optimised.goals) == 1 else "compromise"
+                axes.axvline(optimised.chosen.number, color=_best, linestyle="--", linewidth=0.8, label=word)
             axes.set(ylabel=_axis(goal.expression, goal.direction))
         panels[-1].set_xlabel("Candidate")
         legend_of_figure(figure, panels[:1])
     note = "Means over the seeds of the search, of which the best candidates have more."
-    return Drawn("history", "Candidates in the order of the search", figure, found.to_polars(), note)
+    return Drawn("history", "Candidates in the order of the search", figure, optimised.to_polars(), note)
 
 
-def around(found: Optimised) -> Drawn:
+def around(optimised: Optimised) -> Drawn:
     """One column a parameter and one row a goal or limit: what fresh seeds say next to the optimum."""
-    texts = found.measured
+    texts = optimised.measured
     with paper_style():
-        columns = len(found.parameters)
+        columns = len(optimised.parameters)
         figure = Figure(figsize=(two_columns if columns > 1 else 4.0, 1.6 * len(texts) + 0.5))
         panels = figure.subplots(len(texts), columns, squeeze=False, sharex="col", sharey="row")
-        for index, (parameter, label) in enumerate(zip(found.parameters, found.labels, strict=True)):
+        for index, (parameter, label) in enumerate(zip(optimised.parameters, optimised.labels, strict=True)):
             for row, text in enumerate(texts):
-                _surroundings(panels[row][index], found, parameter, text)
+                _surroundings(panels[row][index], optimised, parameter, text)
                 if index == 0:
                     panels[row][0].set_ylabel(text)
             panels[-1][index].set_xlabel(label)
             if parameter.is_log:
                 logarithmic(panels[-1][index].xaxis)
         legend_of_figure(figure, list(panels.flat))
-    word = "optimum" if len(found.goals) == 1 else "compromise"
+    word = "optimum" if len(optimised.goals) == 1 else "compromise"
     note = "One parameter is changed at a time. Bars are 95 % confidence intervals over the fresh seeds."
-    return Drawn("around", f"Around the {word}", figure, found.around_to_polars(), note)
+    return Drawn("around", f"Around the {word}", figure, optimised.around_to_polars(), note)
 
 
-def _surroundings(axes: Axes, found: Optimised, parameter: FreeParameter, text: str) -> None:
-    assert found.chosen is not None  # noqa: S101  (without an optimum there are no neighbours)
-    places = [(near.value, near.measured) for near in found.neighbours if near.parameter == parameter]
-    centre = found.values[parameter.key]
-    places = sorted([*places, (centre, found.chosen.confirmed)], key=lambda pair: pair[0])
-    known = [(value, own, measured) for value, measured in places if (own := measured.estimate(text))]
-    x, y = [value for value, _, _ in known], [own.mean for _, own, _ in known]
-    axes.errorbar(x, y, yerr=[own.half_width or 0.0 for _, own, _ in known], color=colour(0), linewidth=0.9,
+def _surroundings(axes: Axes, optimised: Optimised, parameter: FreeParameter, text: str) -> None:
+    assert optimised.chosen is not None  # noqa: S101  (without an optimum there are no neighbours)
+    measurements = [(near.value, near.measured) for near in optimised.neighbours if near.parameter == parameter]
+    centre = optimised.values[parameter.key]
+    measurements = sorted([*measurements, (centre, optimised.chosen.confirmed)], key=lambda pair: pair[0])
+    known = [(value, estimate, measured) for value, measured in measurements if (estimate := measured.estimate(text))]
+    x, y = [value for value, _, _ in known], [estimate.mean for _, estimate, _ in known]
+    axes.errorbar(x, y, yerr=[estimate.half_width or 0.0 for _, estimate, _ in known], color=colour(0), linewidth=0.9,
                   elinewidth=0.8, ecolor="#777777")  # fmt: skip
     for holds, face, words in ((True, colour(0), "holds"), (False, "#ffffff", "fails")):
-        some = [(value, own.mean) for value, own, measured in known if _holds(found, measured) is holds]
+        some = [(value, estimate.mean) for value, estimate, measured in known if _holds(optimised, measured) is holds]
         if some:
             axes.plot(*zip(*some, strict=True), "o", markersize=4, markeredgecolor=colour(0), markerfacecolor=face,
                       linestyle="none", label=words)  # fmt: skip
     axes.axvline(
-        centre, color=_best, linestyle="--", linewidth=0.8, label="optimum" if len(found.goals) == 1 else "compromise"
+        centre,
+        color=_best,
+        linestyle="--",
+        linewidth=0.8,
+        label="optimum" if len(optimised.goals) == 1 else "compromise",
     )
-    for number, comparison in enumerate(found.condition.comparisons if found.condition else ()):
+    for number, comparison in enumerate(optimised.condition.comparisons if optimised.condition else ()):
         if comparison.left == text:
-            limits = [(value, measured.judged(found.condition)) for value, measured in places]
+            limits = [(value, measured.judged(optimised.condition)) for value, measured in measurements]
             drawn = [(value, judged[number].right.mean) for value, judged in limits if judged]
             axes.plot(*zip(*drawn, strict=True), ":", color="#333333", linewidth=1.0, label="limit")
 
 
 def _points(axes: Axes, some: Sequence[Candidate], x: str, y: str, paint: str, face: str, words: str) -> None:
     known = [
-        (a, b) for one in some if (a := one.confirmed.estimate(x)) is not None and (b := one.confirmed.estimate(y))
+        (a, b)
+        for candidate in some
+        if (a := candidate.confirmed.estimate(x)) is not None and (b := candidate.confirmed.estimate(y))
     ]
     if known:
         axes.errorbar(
@@ -160,13 +173,13 @@ def _points(axes: Axes, some: Sequence[Candidate], x: str, y: str, paint: str, f
         )
 
 
-def _standing(found: Optimised, candidate: Candidate) -> Standing | None:
-    judgement = found.standing(candidate)
+def _standing(optimised: Optimised, candidate: Candidate) -> Standing | None:
+    judgement = optimised.standing(candidate)
     return None if judgement is None else judgement.standing
 
 
-def _holds(found: Optimised, measured: Measurement) -> bool:
-    return measured.decided(found.condition).holds
+def _holds(optimised: Optimised, measured: Measurement) -> bool:
+    return measured.decided(optimised.condition).holds
 
 
 def _axis(expression: str, direction: Direction) -> str:

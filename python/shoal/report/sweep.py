@@ -66,28 +66,28 @@ def _in_words(values: Sequence[object]) -> str:
 def _scenarios(rows: Rows) -> Iterator[Mapping[str, Any]]:
     """Resolved scenarios with all models of a sweep: one, if no key is swept that chooses models."""
     is_one = not any(_choices & set(key.split(".")[-1:]) for key in rows.plan.template.varied)
-    for place in range(1 if is_one else len(rows)):
-        yield rows.plan.recipe.at(rows[place]).resolved
+    for point in range(1 if is_one else len(rows)):
+        yield rows.plan.recipe.at(rows[point]).resolved
 
 
-def write_tune_report(folder: Path, scenario: Scenario, found: Tuned, *, remarks: Sequence[str], command: str) -> None:
+def write_tune_report(folder: Path, scenario: Scenario, tuned: Tuned, *, remarks: Sequence[str], command: str) -> None:
     """Write ``report.html`` of a search and its figure into an existing folder."""
-    said = Remarks.of_points(found.named_trials)
+    said = Remarks.of_points(tuned.named_trials)
     same = said.nothing_is_random
     _write(
         folder,
         scenario,
-        summary=f"Searched: the {found.side.value} value such that {found.condition.text}. "
-        f"{len(found.trials)} values were tried; "
+        summary=f"Searched: the {tuned.side.value} value such that {tuned.condition.text}. "
+        f"{len(tuned.trials)} values were tried; "
         f"{said.seeds_in_words(named=True)}.",
         settings=None,
-        table=found.trail(),
-        figures=[tune_figure.draw(found)],
+        table=tuned.trail(),
+        figures=[tune_figure.draw(tuned)],
         # Seeds change no model.
-        models=models_in([trial.results[0] for trial in found.trials]),
-        notices=[*Remarks.of_runs(found.results or ()).notices, *([same] if same else [])],
+        models=models_in([trial.results[0] for trial in tuned.trials]),
+        notices=[*Remarks.of_runs(tuned.results or ()).notices, *([same] if same else [])],
         command=command,
-        verdict=found.verdict,
+        verdict=tuned.verdict,
         remarks=remarks,
     )
 

@@ -48,30 +48,30 @@ class SweptAxes:
         return cls(rows, values, short_names(keys), main, tuple(key for key in keys if key != main))
 
     def lines(self, over: str | None = None) -> dict[str, list[int]]:
-        """Places of points, for each combination of the values of all keys but one."""
+        """Numbers of points, for each combination of the values of all keys but one."""
         over = over or self.main
-        found: dict[str, list[int]] = {}
-        for place in range(len(self.rows)):
-            values = self.rows[place]
+        lines: dict[str, list[int]] = {}
+        for point in range(len(self.rows)):
+            values = self.rows[point]
             label = self.named({key: value for key, value in values.items() if key != over})
-            found.setdefault(label, []).append(place)
-        return found
+            lines.setdefault(label, []).append(point)
+        return lines
 
     def others_are_few(self, most: int) -> bool:
         """Whether every combination of the keys beside the main one has several points, and there are not too many."""
-        found = self.lines()
-        return len(found) <= most and all(len(places) > 1 for places in found.values())
+        lines = self.lines()
+        return len(lines) <= most and all(len(points) > 1 for points in lines.values())
 
     def named(self, values: dict[str, object]) -> str:
         """What a legend calls some values."""
         return ", ".join(f"{self.labels[key]} = {as_text(value)}" for key, value in values.items())
 
-    def positions(self, key: str, places: Iterable[int]) -> list[float]:
+    def positions(self, key: str, points: Iterable[int]) -> list[float]:
         """Where points are on an axis: at their numbers, or side by side."""
         if self.is_numeric(key):
-            return [self.number(self.rows[place][key]) for place in places]
+            return [self.number(self.rows[point][key]) for point in points]
         order = {as_text(value): float(number) for number, value in enumerate(self.values[key])}
-        return [order[as_text(self.rows[place][key])] for place in places]
+        return [order[as_text(self.rows[point][key])] for point in points]
 
     def is_numeric(self, key: str) -> bool:
         """Whether all values are numbers of one unit."""

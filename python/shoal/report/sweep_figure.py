@@ -20,4 +20,4 @@ def draw(rows: Rows) -> list[Drawn]:
         views = [*([lines(rows, axes)] if few or heat is None else []), *([heat] if heat is not None else [])]
         if few and (ratio := ratios(rows, axes)) is not None:
             views.append(ratio)
-    return [*views, *([found] if (found := pareto(rows, axes)) is not None else [])]
+    return [*views, *([front] if (front := pareto(rows, axes)) is not None else [])]

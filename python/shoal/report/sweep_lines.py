@@ -40,37 +40,37 @@ def lines(rows: Rows, axes: SweptAxes) -> Drawn:
     records: list[dict[str, object]] = []
     with paper_style():
         figure = Figure(figsize=(two_columns, 2.1 * count + 0.4))
-        places = list(figure.subplots(count, columns, squeeze=False).flat)
-        for spare in places[len(metrics) :]:
+        panels = list(figure.subplots(count, columns, squeeze=False).flat)
+        for spare in panels[len(metrics) :]:
             spare.set_visible(False)
-        for place, (name, text) in zip(places, metrics.items(), strict=False):
+        for panel, (name, text) in zip(panels, metrics.items(), strict=False):
             for number, (label, points) in enumerate(axes.lines().items()):
                 cells = [rows.cell(point, text) for point in points]
                 means = [cell if isinstance(cell, Estimate) else None for cell in cells]
-                draw_line(place, axes.positions(axes.main, points), means, number, label)
+                draw_line(panel, axes.positions(axes.main, points), means, number, label)
                 records += records_of(name, label, [rows[point][axes.main] for point in points], means)
-            dress(place, axes, axes.main, name)
+            dress(panel, axes, axes.main, name)
         if axes.others:
-            legend_of_figure(figure, places[:1], columnspacing=1.3)
+            legend_of_figure(figure, panels[:1], columnspacing=1.3)
     return Drawn("sweep", "Metrics over the swept values", figure, frame(records))
 
 
 def draw_line(axes: Axes, x: Sequence[float], estimates: Sequence[Estimate | None], number: int, label: str) -> None:
     """A line with the band of its confidence intervals."""
     known = sorted((at, value) for at, value in zip(x, estimates, strict=True) if value is not None)
-    places, means = [at for at, _ in known], [value.mean for _, value in known]
+    positions, means = [at for at, _ in known], [value.mean for _, value in known]
     style: dict[str, Any] = {
         "color": colour(number),
         "linestyle": dash(number),
-        "marker": marker(number) if len(places) <= 60 else "",
+        "marker": marker(number) if len(positions) <= 60 else "",
         "label": label or None,
     }
-    axes.plot(places, means, **style)
+    axes.plot(positions, means, **style)
     widths = [value.half_width or 0.0 for _, value in known]
     if any(widths):
         low = [mean - width for mean, width in zip(means, widths, strict=True)]
         high = [mean + width for mean, width in zip(means, widths, strict=True)]
-        axes.fill_between(places, low, high, color=colour(number), alpha=0.18, linewidth=0)
+        axes.fill_between(positions, low, high, color=colour(number), alpha=0.18, linewidth=0)
 
 
 def records_of(
@@ -95,11 +95,11 @@ def frame(records: Sequence[Mapping[str, object]]) -> pl.DataFrame:
     return pl.DataFrame(records, schema=schema)
 
 
-def dress(place: Axes, axes: SweptAxes, key: str, label: str) -> None:
+def dress(panel: Axes, axes: SweptAxes, key: str, label: str) -> None:
     """Label a panel over an axis, with words where its values are no numbers."""
-    place.set(xlabel=axes.label(key), ylabel=label)
+    panel.set(xlabel=axes.label(key), ylabel=label)
     values = axes.values[key]
     if not axes.is_numeric(key):
-        place.set_xticks(range(len(values)), [as_text(value) for value in values])
+        panel.set_xticks(range(len(values)), [as_text(value) for value in values])
     else:
-        logarithmic_if_wide(place.xaxis, map(axes.number, values))
+        logarithmic_if_wide(panel.xaxis, map(axes.number, values))

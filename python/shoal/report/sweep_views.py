@@ -38,20 +38,16 @@ def heat_maps(rows: Rows, axes: SweptAxes) -> Drawn | None:
     for point in range(len(rows)):
         rest = {key: value for key, value in rows[point].items() if key not in (x_key, y_key)}
         groups.setdefault(axes.named(rest), []).append(point)
-    panels = [
-        (name, text, label, places) for name, text in rows.plan.metrics.items() for label, places in groups.items()
-    ]
-    if len(panels) > _most_panels:
-        panels = panels[: _most_panels // len(groups) * len(groups)] or panels[:_most_panels]
+    maps = [(name, text, label, points) for name, text in rows.plan.metrics.items() for label, points in groups.items()]
+    if len(maps) > _most_panels:
+        maps = maps[: _most_panels // len(groups) * len(groups)] or maps[:_most_panels]
     x, y = (sorted(axes.number(value) for value in axes.values[key]) for key in (x_key, y_key))
-    columns = min(2 if len(groups) < 3 else 3, len(panels))
-    count = math.ceil(len(panels) / columns)
+    columns = min(2 if len(groups) < 3 else 3, len(maps))
+    count = math.ceil(len(maps) / columns)
     records = []
     with paper_style():
         figure = Figure(figsize=(two_columns, (2.3 if columns < 3 else 1.9) * count))
-        for place, (name, text, label, points) in zip(
-            _places(figure, count, columns, len(panels)), panels, strict=True
-        ):
+        for panel, (name, text, label, points) in zip(_panels(figure, count, columns, len(maps)), maps, strict=True):
             z = np.full((len(y), len(x)), np.nan)
             for point in points:
                 values, cell = rows[point], rows.cell(point, text)
@@ -59,10 +55,10 @@ def heat_maps(rows: Rows, axes: SweptAxes) -> Drawn | None:
                     z[y.index(axes.number(values[y_key])), x.index(axes.number(values[x_key]))] = cell.mean
             written = z.size <= _most_written
             draw_heat(
-                place, x, y, z, label=name, span=_span(rows, text), even=True, annotate=".3g" if written else None
+                panel, x, y, z, label=name, span=_span(rows, text), even=True, annotate=".3g" if written else None
             )
-            _few_ticks(place, x, y)
-            place.set(xlabel=axes.label(x_key), ylabel=axes.label(y_key), title=label)
+            _few_ticks(panel, x, y)
+            panel.set(xlabel=axes.label(x_key), ylabel=axes.label(y_key), title=label)
             records += _cells(name, label, x, y, z)
     schema = {"metric": pl.String, "series": pl.String, "x": pl.Float64, "y": pl.Float64, "mean": pl.Float64}
     return Drawn("sweep-heat", "Metrics over two axes", figure, pl.DataFrame(records, schema=schema))
@@ -70,14 +66,14 @@ def heat_maps(rows: Rows, axes: SweptAxes) -> Drawn | None:
 
 def _span(rows: Rows, text: str) -> tuple[float, float] | None:
     """The scale that makes colours mean the same in all panels of a metric."""
-    cells = (rows.cell(place, text) for place in range(len(rows)))
+    cells = (rows.cell(point, text) for point in range(len(rows)))
     means = [cell.mean for cell in cells if isinstance(cell, Estimate)]
     return (min(means), max(means)) if means else None
 
 
-def _few_ticks(place: Axes, x: Sequence[float], y: Sequence[float]) -> None:
+def _few_ticks(panel: Axes, x: Sequence[float], y: Sequence[float]) -> None:
     """Leave ticks out where there would be too many to read; cells are of even size."""
-    for values, set_ticks in ((x, place.set_xticks), (y, place.set_yticks)):
+    for values, set_ticks in ((x, panel.set_xticks), (y, panel.set_yticks)):
         step = math.ceil(len(values) / 8)
         set_ticks(range(0, len(values), step), [f"{value:g}" for value in values[::step]])
 
@@ -113,8 +109,8 @@ def ratios(rows: Rows, axes: SweptAxes) -> Drawn | None:
     records: list[dict[str, object]] = []
     with paper_style():
         figure = Figure(figsize=(two_columns, 2.1 * count + 0.4))
-        places = _places(figure, count, columns, len(metrics))
-        for place, (name, text) in zip(places, metrics.items(), strict=True):
+        panels = _panels(figure, count, columns, len(metrics))
+        for panel, (name, text) in zip(panels, metrics.items(), strict=True):
             for number, value in enumerate(others):
                 label = f"{axes.labels[key]} = {as_text(value)}"
                 pairs = [
@@ -122,13 +118,13 @@ def ratios(rows: Rows, axes: SweptAxes) -> Drawn | None:
                     for a in map(as_text, axes.values[axes.main])
                     if (a, as_text(value)) in at and (a, as_text(first)) in at
                 ]
-                found = [_ratio(rows, above, below, text) for above, below in pairs]
+                means = [_ratio(rows, above, below, text) for above, below in pairs]
                 points = [above for above, _ in pairs]
-                draw_line(place, axes.positions(axes.main, points), found, number + 1, label)
-                records += records_of(name, label, [rows[point][axes.main] for point in points], found)
-            place.axhline(1.0, color="#777777", linewidth=0.6, zorder=0)
-            dress(place, axes, axes.main, name)
-        legend_of_figure(figure, places[:1], columnspacing=1.3)
+                draw_line(panel, axes.positions(axes.main, points), means, number + 1, label)
+                records += records_of(name, label, [rows[point][axes.main] for point in points], means)
+            panel.axhline(1.0, color="#777777", linewidth=0.6, zorder=0)
+            dress(panel, axes, axes.main, name)
+        legend_of_figure(figure, panels[:1], columnspacing=1.3)
     title = f"Metrics over those at {axes.labels[key]} = {as_text(first)}"
     return Drawn("sweep-ratios", title, figure, frame(records), note="Ratios of runs with the same seed, averaged.")
 
@@ -153,19 +149,19 @@ def scatter(rows: Rows, axes: SweptAxes) -> Drawn:
     records = []
     with paper_style():
         figure = Figure(figsize=(two_columns, 1.8 * len(metrics)))
-        places = figure.subplots(len(metrics), len(keys), squeeze=False, sharey="row")
+        panels = figure.subplots(len(metrics), len(keys), squeeze=False, sharey="row")
         for row, (name, text) in enumerate(metrics):
-            cells = [rows.cell(place, text) for place in range(len(rows))]
-            known = [(place, cell.mean) for place, cell in enumerate(cells) if isinstance(cell, Estimate)]
+            cells = [rows.cell(point, text) for point in range(len(rows))]
+            known = [(point, cell.mean) for point, cell in enumerate(cells) if isinstance(cell, Estimate)]
             for column, key in enumerate(keys):
-                place = places[row][column]
+                panel = panels[row][column]
                 x = axes.positions(key, [point for point, _ in known])
                 y = [mean for _, mean in known]
                 size = 6 if len(x) <= 300 else 1.5
-                place.scatter(x, y, s=size, color=colour(0), alpha=0.7, linewidths=0, rasterized=len(x) > 2000)
+                panel.scatter(x, y, s=size, color=colour(0), alpha=0.7, linewidths=0, rasterized=len(x) > 2000)
                 if axes.is_numeric(key):
-                    place.xaxis.set_major_locator(MaxNLocator(5))
-                dress(place, axes, key, name if column == 0 else "")
+                    panel.xaxis.set_major_locator(MaxNLocator(5))
+                dress(panel, axes, key, name if column == 0 else "")
                 records += [{"metric": name, "axis": key, "x": a, "mean": b} for a, b in zip(x, y, strict=True)]
     schema = {"metric": pl.String, "axis": pl.String, "x": pl.Float64, "mean": pl.Float64}
     return Drawn("sweep-sample", "Metrics at the sampled points", figure, pl.DataFrame(records, schema=schema))
@@ -178,12 +174,12 @@ _wanted_low = ("delay_ms", "queue_packets", "queue_bytes", "queue_bdp", "fct_ms"
 
 def front(points: Sequence[tuple[float, float]]) -> list[int]:
     """Points that no other one beats: none has less of the first and as much of the second, or as little and more."""
-    best, found = -math.inf, []
+    best, unbeaten = -math.inf, []
     for number in sorted(range(len(points)), key=lambda n: (points[n][0], -points[n][1])):
         if points[number][1] > best:
             best = points[number][1]
-            found.append(number)
-    return found
+            unbeaten.append(number)
+    return unbeaten
 
 
 def pareto(rows: Rows, axes: SweptAxes) -> Drawn | None:
@@ -203,9 +199,9 @@ def pareto(rows: Rows, axes: SweptAxes) -> Drawn | None:
     best = front([(x.mean, y.mean) for _, x, y in known])
     with paper_style():
         figure = Figure(figsize=(two_columns * 0.62, 2.8))
-        place = figure.subplots()
+        panel = figure.subplots()
         few = len(known) <= 300
-        place.scatter(
+        panel.scatter(
             [x.mean for _, x, _ in known],
             [y.mean for _, _, y in known],
             s=8 if few else 2,
@@ -215,7 +211,7 @@ def pareto(rows: Rows, axes: SweptAxes) -> Drawn | None:
             rasterized=len(known) > 2000,
         )
         line = [known[number] for number in best]
-        place.errorbar(
+        panel.errorbar(
             [x.mean for _, x, _ in line],
             [y.mean for _, _, y in line],
             xerr=[x.half_width or 0.0 for _, x, _ in line],
@@ -229,11 +225,11 @@ def pareto(rows: Rows, axes: SweptAxes) -> Drawn | None:
         )
         for point, x, y in _labelled(line):
             text = ", ".join(as_text(value) for value in rows[point].values())
-            place.annotate(
+            panel.annotate(
                 text, (x.mean, y.mean), xytext=(4, -8), textcoords="offset points", fontsize=6, annotation_clip=True
             )
-        place.set(xlabel=f"{x_name} (less is better)", ylabel=f"{y_name} (more is better)")
-        place.legend(loc="lower right")
+        panel.set(xlabel=f"{x_name} (less is better)", ylabel=f"{y_name} (more is better)")
+        panel.legend(loc="lower right")
     records = [
         {
             "point": rows.name(point),
@@ -268,8 +264,8 @@ def _first(rows: Rows, functions: Sequence[str]) -> tuple[str, str] | None:
     return None
 
 
-def _places(figure: Figure, rows: int, columns: int, used: int) -> list[Axes]:
-    places = list(figure.subplots(rows, columns, squeeze=False).flat)
-    for spare in places[used:]:
+def _panels(figure: Figure, rows: int, columns: int, used: int) -> list[Axes]:
+    panels = list(figure.subplots(rows, columns, squeeze=False).flat)
+    for spare in panels[used:]:
         spare.set_visible(False)
-    return places[:used]
+    return panels[:used]

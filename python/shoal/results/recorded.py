@@ -126,9 +126,9 @@ class InFiles:
     def save(self, folder: Path) -> None:
         """Copy the files."""
         for name, file in self._files.items():
-            place = folder / f"{name}.parquet"
+            path = folder / f"{name}.parquet"
             # Files of packets may be larger than memory.
-            _ = place.write_bytes(file) if isinstance(file, bytes) else shutil.copyfile(file, place)
+            _ = path.write_bytes(file) if isinstance(file, bytes) else shutil.copyfile(file, path)
 
     def _source(self, name: str) -> Path | io.BytesIO:
         file = self._files[name]
@@ -168,10 +168,10 @@ class MadeAgain:
 
 def archived(run: _native.Run) -> bytes:
     """The tables of a run as one archive for :meth:`InFiles.of_archive`; Parquet files are compressed already."""
-    with tempfile.TemporaryDirectory() as place:
-        run.save_tables(Path(place))
+    with tempfile.TemporaryDirectory() as folder:
+        run.save_tables(Path(folder))
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
-            for path in sorted(Path(place).iterdir()):
+            for path in sorted(Path(folder).iterdir()):
                 archive.write(path, path.name)
     return packed.getvalue()

@@ -100,10 +100,10 @@ def with_line(path: str, text: str, form: str, module: str) -> str:
     line = re.escape(form).replace(r"\{\}", r"(\w+)")
     line = re.sub(r"^(pub\\ )?mod\\ ", r"(?:pub )?mod ", line)
     # Attributes above a line belong to it.
-    found = list(re.finditer(rf"^(?:#\[[^\n]*\n)*{line}\n", text, re.MULTILINE))
-    if not found:
+    matches = list(re.finditer(rf"^(?:#\[[^\n]*\n)*{line}\n", text, re.MULTILINE))
+    if not matches:
         raise UsageError(f"{path} has no line like `{form.format('...')}`", hint="is this checkout of another version?")
-    later = next((match.start() for match in found if match[1] > module), found[-1].end())
+    later = next((match.start() for match in matches if match[1] > module), matches[-1].end())
     return text[:later] + form.format(module) + "\n" + text[later:]
 
 

@@ -44,18 +44,18 @@ def blocks(path: Path, text: str) -> Iterator[tuple[int, str]]:
     elif path.suffix == ".rs":
         yield from line_comments(text)
     else:
-        for found in re.finditer(r"/\*.*?\*/|//[^\n]*", text, re.DOTALL):
-            yield text.count("\n", 0, found.start()) + 1, re.sub(r"\n\s*\*?", " ", found.group())
+        for comment in re.finditer(r"/\*.*?\*/|//[^\n]*", text, re.DOTALL):
+            yield text.count("\n", 0, comment.start()) + 1, re.sub(r"\n\s*\*?", " ", comment.group())
 
 
 def line_comments(text: str) -> Iterator[tuple[int, str]]:
     """Blocks of `//`, `///` and `//!`; a comment behind code is a block of its own."""
     begun, lines = 0, []
     for number, line in enumerate([*text.splitlines(), ""], 1):
-        found = re.match(r"\s*//[/!]?(.*)", line)
-        if found:
+        comment = re.match(r"\s*//[/!]?(.*)", line)
+        if comment:
             begun = begun if lines else number
-            lines.append(found.group(1))
+            lines.append(comment.group(1))
             continue
         if lines:
             yield begun, " ".join(lines)
@@ -83,15 +83,15 @@ def paragraphs(text: str) -> Iterator[tuple[int, str]]:
 
 def problems_of(path: Path, own_files: set[str]) -> list[str]:
     """What a file cites for the first time without a URL; `own_files` are names of files of this project."""
-    place = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
-    found, seen = [], set()
+    shown_path = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
+    messages, seen = [], set()
     for line, text in blocks(path, path.read_text(encoding="utf-8")):
         links = [next(filter(None, match.groups())) for match in FIXED_VERSION.finditer(text)]
         prose = re.sub(r"https?://[^\s)>\]]+", "", re.sub(r"\s+", " ", text))
         for number in RFC.findall(prose):
             url = sources.rfc_url(number)
             if number not in seen and not re.search(re.escape(url) + r"\b", text):
-                found.append(f"{place}:{line}: RFC {number} without its URL: {url}#section-...")
+                messages.append(f"{shown_path}:{line}: RFC {number} without its URL: {url}#section-...")
             seen.add(number)
         for name in KERNEL_FILE.findall(prose):
             file = name.rsplit("/", 1)[-1]
@@ -100,10 +100,11 @@ def problems_of(path: Path, own_files: set[str]) -> list[str]:
             seen.add(file)
             if not any(link.rsplit("/", 1)[-1] == file for link in links):
                 url = sources.file_url(name)
-                found.append(
-                    f"{place}:{line}: {name} without its URL in the tree of a fixed version{f': {url}' if url else ''}"
+                messages.append(
+                    f"{shown_path}:{line}: {name} without its URL in the tree of a fixed version"
+                    + (f": {url}" if url else "")
                 )
-    return found
+    return messages
 
 
 def problems(words: list[str]) -> list[str]:

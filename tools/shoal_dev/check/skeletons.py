@@ -54,14 +54,14 @@ def problems(words: list[str]) -> list[str]:
         build(copy, environment, with_tests=with_tests, tested=(*OWN, *BEHIND))
         if not with_tests:
             return []
-        own = build_package(copy, environment)
+        package_environment = build_package(copy, environment)
         # What is looked at later is the source; what was built of it has gigabytes.
         shutil.rmtree(copy / "target")
         scenario = next(path for path, _, kind, _ in blocks if kind == "toml")
         declared = [name for _, _, _, text in metrics for name in re.findall(r'^@declare\("(\w+)"', text, re.MULTILINE)]
         return [
-            *simulate(copy, command[2], controller[2], scenario, own),
-            *measure(copy, declared, sweep[1], own),
+            *simulate(copy, command[2], controller[2], scenario, package_environment),
+            *measure(copy, declared, sweep[1], package_environment),
         ]
 
 
@@ -96,13 +96,13 @@ def apply(path: Path, where: str, text: str) -> None:
     if where == ", new lines at its end":
         lines += ["\n"] * (2 if path.suffix == ".py" else 1) + [text]
     else:
-        found = re.fullmatch(r", (the line with|the line before|new lines behind) `(.*)`", where)
-        if found is None:
+        edit = re.fullmatch(r", (the line with|the line before|new lines behind) `(.*)`", where)
+        if edit is None:
             raise SystemExit(f"error: {path.name}: not understood: {where}")
-        at = [n for n, line in enumerate(lines) if found[2] in line]
+        at = [n for n, line in enumerate(lines) if edit[2] in line]
         if len(at) != 1:
-            raise SystemExit(f"error: {path} has {len(at)} lines with {found[2]}, not one")
-        match found[1]:
+            raise SystemExit(f"error: {path} has {len(at)} lines with {edit[2]}, not one")
+        match edit[1]:
             case "the line with":
                 lines[at[0]] = text
             case "the line before":
@@ -131,33 +131,35 @@ def build_package(copy: Path, environment: dict[str, str]) -> dict[str, str]:
     run(["cargo", "build", "--quiet", "--profile", "ci", "-p", "shoal-native"], copy, environment)
     library = Path(environment["CARGO_TARGET_DIR"]) / "ci" / "lib_native.so"
     shutil.copy2(library, copy / "python" / "shoal" / "_native.abi3.so")
-    own = environment | {"PYTHONPATH": str(copy / "python")}
-    dev = own | {"PYTHONPATH": os.pathsep.join((own["PYTHONPATH"], str(copy / "tools")))}
+    package_environment = environment | {"PYTHONPATH": str(copy / "python")}
+    dev = package_environment | {
+        "PYTHONPATH": os.pathsep.join((package_environment["PYTHONPATH"], str(copy / "tools")))
+    }
     run([sys.executable, "-m", "shoal_dev", "generate", "reference"], copy, dev)
     renewed = environment | {"INSTA_UPDATE": "always"}
     # With all packages, so that what their tests were built of serves.
     run([*TEST, "--test", "result_contract", *packages((*OWN, *BEHIND))], copy, renewed)
-    return own
+    return package_environment
 
 
-def measure(copy: Path, declared: list[str], command: str, own: dict[str, str]) -> list[str]:
+def measure(copy: Path, declared: list[str], command: str, environment: dict[str, str]) -> list[str]:
     """The metrics that are not listed or have no value in the page's sweep on the copy."""
-    listed = json.loads(run([sys.executable, "-m", "shoal", "list", "metrics", "--json"], copy, own))["metrics"]
-    missing = set(declared) - {one["name"].partition("(")[0] for one in listed}
+    listed = json.loads(run([sys.executable, "-m", "shoal", "list", "metrics", "--json"], copy, environment))["metrics"]
+    missing = set(declared) - {metric["name"].partition("(")[0] for metric in listed}
     words = [sys.executable, "-m", "shoal", *shlex.split(command), "--json", "--no-cache"]
-    for point in json.loads(run(words, copy, own))["points"]:
-        found = {name: value and value["mean"] for name, value in point["metrics"].items()}
-        print(f"{point['values']}: {found}")
-        missing |= {name for name in declared if not any(call.startswith(name) and v for call, v in found.items())}
+    for point in json.loads(run(words, copy, environment))["points"]:
+        means = {name: value and value["mean"] for name, value in point["metrics"].items()}
+        print(f"{point['values']}: {means}")
+        missing |= {name for name in declared if not any(call.startswith(name) and v for call, v in means.items())}
     return [f"{name}: not listed, or nothing was measured" for name in sorted(missing)]
 
 
-def simulate(copy: Path, queue: str, controller: str, scenario: str, own: dict[str, str]) -> list[str]:
+def simulate(copy: Path, queue: str, controller: str, scenario: str, environment: dict[str, str]) -> list[str]:
     """The controllers, of the page's scenario and the new one, with which nothing is marked or delivered."""
     apart = []
     for cc in ("dctcp", controller):
         command = [sys.executable, "-m", "shoal", "run", scenario, "--set", f"flows[0].cc={cc}", "--json"]
-        result = json.loads(run(command, copy, own))
+        result = json.loads(run(command, copy, environment))
         bottleneck, group = result["bottlenecks"][0], result["groups"][0]
         counts = f"{bottleneck['arrived']} packets, {bottleneck['marked']} marked, {bottleneck['dropped']} dropped"
         print(f"{cc} behind {queue}: {counts}")

@@ -54,20 +54,20 @@ def unexplained(tracked: list[str]) -> list[str]:
     crates = sorted(
         {str(Path(path).parent) for path in tracked if path.startswith("crates/") and path.endswith("/Cargo.toml")}
     )
-    found = []
+    messages = []
     for room in [*crates, *ROOMS]:
         path = ROOT / room / "README.md"
         if not path.exists():
-            found.append(f"{room}: no README.md")
+            messages.append(f"{room}: no README.md")
         elif room in crates:
             text = path.read_text(encoding="utf-8")
-            found += [f"{room}/README.md: no section `{heading}`" for heading in HEADINGS if heading not in text]
-    return found
+            messages += [f"{room}/README.md: no section `{heading}`" for heading in HEADINGS if heading not in text]
+    return messages
 
 
 def unnamed(tracked: list[str]) -> list[str]:
     """Files and folders that the page of their room does not name."""
-    found = []
+    messages = []
     for folder, page in MAPS.items():
         page_path = ROOT / (page or folder) / "README.md"
         text = page_path.read_text(encoding="utf-8")
@@ -75,5 +75,5 @@ def unnamed(tracked: list[str]) -> list[str]:
         for name in sorted(inside - PLAIN):
             stem = re.escape(name.removesuffix(".py"))
             if not name.startswith((".", "_")) and not re.search(rf"(?<![\w-]){stem}(?![\w-])", text):
-                found.append(f"{page_path.relative_to(ROOT)}: does not name {folder}/{name}")
-    return found
+                messages.append(f"{page_path.relative_to(ROOT)}: does not name {folder}/{name}")
+    return messages

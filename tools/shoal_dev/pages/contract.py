@@ -26,9 +26,9 @@ def module() -> str:
     classes: dict[str, list[str]] = {}
     for name in dict.fromkeys(field["object"] for field in fields):
         # An object that stands in several places has the same fields in each.
-        own = list({field["path"].rpartition(".")[2]: field for field in fields if field["object"] == name}.items())
-        classes[name] = [f"\n\nclass {name}(TypedDict):\n{docstring(own[0][1]['object_doc'])}\n"]
-        for key, field in own:
+        members = list({field["path"].rpartition(".")[2]: field for field in fields if field["object"] == name}.items())
+        classes[name] = [f"\n\nclass {name}(TypedDict):\n{docstring(members[0][1]['object_doc'])}\n"]
+        for key, field in members:
             kind = python_type(field["schema"], may_be_null=not field["may_be_absent"])
             kind = f"NotRequired[{kind}]" if field["may_be_absent"] else kind
             classes[name].append(f"{comment(field['doc'])}\n    {key}: {kind}")

@@ -28,15 +28,15 @@ def reproduced(results: Path) -> Rows:
 def replace_rows(target: Path, rows: Rows, columns: Sequence[str], key: Sequence[str]) -> None:
     """Put rows into a file in place of those that agree with one of them in the columns of the key."""
 
-    def place(row: dict[str, str]) -> tuple[str, ...]:
+    def identity(row: dict[str, str]) -> tuple[str, ...]:
         return tuple(row[name] for name in key)
 
-    anew = {place(row) for row in rows}
-    known = [row for row in read_rows(target) if place(row) not in anew] if target.exists() else []
+    anew = {identity(row) for row in rows}
+    known = [row for row in read_rows(target) if identity(row) not in anew] if target.exists() else []
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
-    writer.writerows(sorted([*known, *rows], key=place))
+    writer.writerows(sorted([*known, *rows], key=identity))
     target.write_text(text.getvalue(), encoding="utf-8")
 
 
@@ -55,7 +55,8 @@ def side_by_side(rows: Rows, readings: Iterable[str], titles: Iterable[str]) -> 
     body = []
     for index, first in enumerate(columns[0]):
         cells = [
-            f"{own[index]['measured']} {sign[own[index]['verdict']]}" if index < len(own) else "" for own in columns
+            f"{column[index]['measured']} {sign[column[index]['verdict']]}" if index < len(column) else ""
+            for column in columns
         ]
         body.append((first["claim"], first["what"], first["published"], *cells, first["tolerance"]))
     return table(("Claim", "What", "Published", *titles, "Tolerance"), body)

@@ -67,14 +67,14 @@ def page(paper: Path) -> str:
         ),
     ]
     for item, plane in sections:
-        own = [row for row in rows if (row["item"], row["plane"]) == (item, plane)]
-        readings = list(dict.fromkeys(row["reading"] for row in own))
+        checks = [row for row in rows if (row["item"], row["plane"]) == (item, plane)]
+        readings = list(dict.fromkeys(row["reading"] for row in checks))
         several = len({_base(name) for name in readings}) > 1
         titles = [_title(read, name, several=several) for name in readings]
         parts += [
             f"## {item}" + (" on Linux" if plane == "linux" else ""),
-            f"{own[0]['made']}: `{own[0]['command']}`",
-            side_by_side(own, readings, titles),
+            f"{checks[0]['made']}: `{checks[0]['command']}`",
+            side_by_side(checks, readings, titles),
         ]
     return "\n\n".join(parts) + "\n"
 
@@ -85,13 +85,13 @@ def _summary(read: "Paper", rows: Rows, sections: list[tuple[str, str]], hosts: 
 
     body = []
     for item, plane in sections:
-        own = [row for row in rows if (row["item"], row["plane"]) == (item, plane)]
-        for reading in dict.fromkeys(_base(row["reading"]) for row in own):
-            of_reading = [row for row in own if _base(row["reading"]) == reading]
+        checks = [row for row in rows if (row["item"], row["plane"]) == (item, plane)]
+        for reading in dict.fromkeys(_base(row["reading"]) for row in checks):
+            of_reading = [row for row in checks if _base(row["reading"]) == reading]
             claims = [tally(row for row in of_reading if row["host"] == host).claims for host in hosts]
-            for claim in dict.fromkeys(name for scores in claims for name in scores):
-                found = [scores.get(claim) for scores in claims]
-                cells = [f"{sign['inside' if s.met else 'outside']} {s}" if s is not None else "" for s in found]
+            for claim in dict.fromkeys(name for scored in claims for name in scored):
+                scores = [scored.get(claim) for scored in claims]
+                cells = [f"{sign['inside' if s.met else 'outside']} {s}" if s is not None else "" for s in scores]
                 body.append((f"{item} on Linux" if plane == "linux" else item, reading, claim, *cells))
     return body
 
@@ -124,5 +124,5 @@ def _own_hosts(read: "Paper") -> str:
     """The hosts of the paper's scenarios."""
     items = [read.item(name) for name in read.items]
     sweeps = [sweep for item in items for sweep in (*item.sweeps.values(), *item.searches.values())]
-    found = dict.fromkeys(str(group["host"]) for sweep in sweeps for group in sweep.scenario.resolved["flows"])
-    return ", ".join(found)
+    hosts = (str(group["host"]) for sweep in sweeps for group in sweep.scenario.resolved["flows"])
+    return ", ".join(dict.fromkeys(hosts))

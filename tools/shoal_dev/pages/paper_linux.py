@@ -36,9 +36,9 @@ def page(paper: Path) -> str:
         settings["linux"]["why"].strip(),
     ]
     for name in dict.fromkeys(row["item"] for row in rows):
-        own = [row for row in rows if row["item"] == name]
-        readings = [chosen, _alike, *(row["reading"] for row in own if row["reading"] not in (chosen, _alike))][:3]
+        checks = [row for row in rows if row["item"] == name]
+        readings = [chosen, _alike, *(row["reading"] for row in checks if row["reading"] not in (chosen, _alike))][:3]
         kernel = readings[2].replace("linux-", "Linux ") if len(readings) > 2 else "Linux"
-        lines = side_by_side(own, readings, ("Simulated", "Simulated alike", kernel))
-        parts += [f"## {name}", f"{own[0]['made']}: `{own[0]['command']}`", lines]
+        lines = side_by_side(checks, readings, ("Simulated", "Simulated alike", kernel))
+        parts += [f"## {name}", f"{checks[0]['made']}: `{checks[0]['command']}`", lines]
     return "\n\n".join(parts) + "\n"

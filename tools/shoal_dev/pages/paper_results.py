@@ -47,14 +47,14 @@ def page(paper: Path) -> str:
     rows = list(csv.DictReader(lines))
     readings = [read.chosen, *(r.name for r in read.readings if r.name != read.chosen)]
     made, version, command = head.removeprefix("# ").split(", ", 2)
-    own = [row for row in rows if row["reading"] == read.chosen]
-    claims = [row for row in own if row["role"] == Role.CLAIM]
+    checks = [row for row in rows if row["reading"] == read.chosen]
+    claims = [row for row in checks if row["role"] == Role.CLAIM]
     columns = ("claim", "item", "what", "published", "measured", "tolerance", "verdict")
     titles = ("Claim", "Item", "What", "Published", "Measured", "Tolerance", "Verdict")
     parts = [
         f"# Results: {read.title}",
         f"{made}, {version}: `{command}`. Written by `tools/shoal-dev generate`; the data is RESULTS.csv.",
-        f"Reading: `{read.chosen}`. {tally(own).headline} ± after a measured value is the 95 % confidence "
+        f"Reading: `{read.chosen}`. {tally(checks).headline} ± after a measured value is the 95 % confidence "
         "interval over the seeds.",
         "## Claims by reading",
         "Cells inside their tolerance, of all cells of the claim.",
@@ -64,7 +64,7 @@ def page(paper: Path) -> str:
         *_why(read),
         table(
             (*titles, *read.beside),
-            ([row[k] for k in columns] + _beside(row, own, rows, read.beside) for row in claims),
+            ([row[k] for k in columns] + _beside(row, checks, rows, read.beside) for row in claims),
         ),
     ]
     names = {
@@ -77,9 +77,9 @@ def page(paper: Path) -> str:
         Role.DERIVATION: ("Derivations", "They follow from the paper's own numbers: shown, never judged."),
     }
     for role, (title, text) in names.items():
-        if chosen := [row for row in own if row["role"] == role]:
+        if chosen := [row for row in checks if row["role"] == role]:
             parts += [f"## {title}", text, table(titles, ([row[k] for k in columns] for row in chosen))]
-    outside = [row for row in own if row["verdict"] in ("outside", "no value")]
+    outside = [row for row in checks if row["verdict"] in ("outside", "no value")]
     if outside:
         reasons = [
             f"- {r['claim']}, {r['what']} ({r['measured']}): {r['reason'] or 'no reason given'}" for r in outside
@@ -123,9 +123,9 @@ def _why(paper: Paper) -> list[str]:
     ]
 
 
-def _beside(row: dict[str, str], own: Rows, rows: Rows, readings: list[str]) -> list[str]:
+def _beside(row: dict[str, str], checks: Rows, rows: Rows, readings: list[str]) -> list[str]:
     """Verdicts of other readings on a check: the same line of the item, which `together` may fill with another cell."""
-    number = [id(other) for other in own if other["item"] == row["item"]].index(id(row))
+    number = [id(other) for other in checks if other["item"] == row["item"]].index(id(row))
     cells = []
     for reading in readings:
         there = [other for other in rows if other["reading"] == reading and other["item"] == row["item"]]

@@ -246,12 +246,12 @@ PLACES = {"which": "CLASS", "quantile": "STATISTIC", "group": "GROUP", "first": 
 
 def metrics_page() -> str:
     """Every metric, from its declaration."""
-    rows = [[f"`{one.call}`", one.unit.title, one.doc, one.needs or ""] for one in metrics.values()]
+    rows = [[f"`{metric.call}`", metric.unit.title, metric.doc, metric.needs or ""] for metric in metrics.values()]
     text = METRICS_HEAD + "\n" + lines(["metric", "unit", "what it is", "needs a record of"], rows) + "\n"
     shown = [
-        [f"`{name}`", unit_of(name).title, one.title, f"`{one.name}`"]
-        for one in metrics.values()
-        if one.summary and (name := one.summary.format(**PLACES))
+        [f"`{name}`", unit_of(name).title, metric.title, f"`{metric.name}`"]
+        for metric in metrics.values()
+        if metric.summary and (name := metric.summary.format(**PLACES))
     ]
     return text + lines(["number of the summary", "unit", "title", "metric"], shown)
 

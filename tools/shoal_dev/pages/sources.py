@@ -25,7 +25,7 @@ FOLDERS = (
     (r"(?:q|tc)_\w+\.c", "tc"),
     (r"(?:red|pie|codel|codel_impl)\.h", "include/net"),
 )
-RFC = re.compile(r"\bRFC (?P<number>\d{3,5})(?: (?P<kind>section|appendix) (?P<place>[A-Z\d]+(?:\.\d+)*))?")
+RFC = re.compile(r"\bRFC (?P<number>\d{3,5})(?: (?P<kind>section|appendix) (?P<part>[A-Z\d]+(?:\.\d+)*))?")
 FILE = re.compile(
     r"(?<![\w/.-])(?:(?:net|include|kernel|sys|tc)/[\w./-]+\.[ch]\b|"
     + "|".join(f"{name}\\b" for name, _ in FOLDERS)
@@ -38,9 +38,9 @@ NAMED_VERSION = {
 }
 
 
-def rfc_url(number: str, kind: str | None = None, place: str | None = None) -> str:
+def rfc_url(number: str, kind: str | None = None, part: str | None = None) -> str:
     """URL of an RFC, or of a `section` or `appendix` of it."""
-    return RFC_URL.format(number=number) + (f"#{kind}-{place}" if place else "")
+    return RFC_URL.format(number=number) + (f"#{kind}-{part}" if part else "")
 
 
 def file_url(name: str, clause: str = "") -> str | None:
@@ -71,14 +71,14 @@ def file_url(name: str, clause: str = "") -> str | None:
 def linked(source: str) -> str:
     """The name of a source in Markdown, with a link for each RFC and each file that it names."""
 
-    def rfc(found: re.Match[str]) -> str:
-        return f"[{found[0]}]({rfc_url(found['number'], found['kind'], found['place'])})"
+    def rfc(match: re.Match[str]) -> str:
+        return f"[{match[0]}]({rfc_url(match['number'], match['kind'], match['part'])})"
 
-    def one(clause: str) -> str:
-        def file(found: re.Match[str]) -> str:
-            url = file_url(found[0], clause)
-            return f"[{found[0]}]({url})" if url else found[0]
+    def linked_clause(clause: str) -> str:
+        def file(match: re.Match[str]) -> str:
+            url = file_url(match[0], clause)
+            return f"[{match[0]}]({url})" if url else match[0]
 
         return RFC.sub(rfc, FILE.sub(file, clause))
 
-    return ";".join(one(clause) for clause in source.split(";"))
+    return ";".join(linked_clause(clause) for clause in source.split(";"))
