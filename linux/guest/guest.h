@@ -35,6 +35,7 @@ void veth_add(const struct end *a, const struct end *b, uint32_t mtu);
 void carrier_note(int host, unsigned index);
 /* Waits until they can send. */
 void carriers_wait(void);
+void link_up(int host, const char *device);
 /* Adds a further address to a device. */
 void address_add(int host, const char *device, uint32_t address);
 /* Route metrics for connections; 0 leaves a metric to the kernel. */
@@ -53,11 +54,13 @@ void module_load(const char *path, const char *parameters);
 void sysctl_set(int host, const char *path, const char *value);
 /* The same, without reading it back. */
 void sysctl_write(int host, const char *path, const char *value);
+/* The same, but false with errno if that is not possible. */
+bool sysctl_try(int host, const char *path, const char *value);
 void sysctl_read(int host, const char *path, char *into, size_t room);
 void offloads_off(int host, const char *device);
 /*
- * Sets gso_max_size, gso_max_segs, gro_max_size (of IPv4: gso_ipv4_max_size, gro_ipv4_max_size) or gro (0 or 1) of a
- * device.
+ * Sets mtu, gso_max_size, gso_max_segs, gro_max_size (of IPv4: gso_ipv4_max_size, gro_ipv4_max_size), or gro, gso or tso
+ * (0 or 1) of a device.
  */
 void nic_set(int host, const char *device, const char *name, uint32_t value);
 /* The sizes of segments in the words of `ip -d link`, and the offloads in those of `ethtool -k`. */

@@ -145,7 +145,7 @@ unsigned host_device(int host, const char *device)
 	return index;
 }
 
-static void up(int host, const char *device)
+void link_up(int host, const char *device)
 {
 	struct message m;
 	struct ifinfomsg link = { .ifi_index = (int)host_device(host, device), .ifi_flags = IFF_UP, .ifi_change = IFF_UP };
@@ -181,7 +181,7 @@ void host_add(const char *name)
 {
 	if (unshare(CLONE_NEWNET))
 		fail_errno("cannot make a network namespace");
-	up(host_open(name), "lo");
+	link_up(host_open(name), "lo");
 }
 
 void host_pace(int host)
@@ -220,7 +220,7 @@ static void dress(const struct end *own, const struct end *peer)
 	message_put(&m, IFA_ADDRESS, &own->address, 4);
 	host_request(own->host, &m, "cannot add an address");
 	offloads_off(own->host, own->device);
-	up(own->host, own->device);
+	link_up(own->host, own->device);
 	carrier_note(own->host, index);
 	hardware_address(peer->address, hardware);
 	message_start(&m, RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE, &neighbour, sizeof(neighbour));
