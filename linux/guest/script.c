@@ -58,7 +58,7 @@ static size_t connection_count;
 static struct {
 	uint64_t at;
 	size_t size;
-	unsigned char *bytes;
+	unsigned char bytes[KEPT_BYTES];
 } waiting[MAX_WAITING];
 static size_t waiting_from, waiting_to;
 
@@ -113,8 +113,7 @@ static void collect(void)
 			fail("more than %d packets wait", MAX_WAITING);
 		waiting[at].at = now_ns();
 		waiting[at].size = (size_t)size;
-		waiting[at].bytes = malloc((size_t)size);
-		memcpy(waiting[at].bytes, packet, (size_t)size);
+		memcpy(waiting[at].bytes, packet, KEPT_BYTES);
 		waiting_to++;
 	}
 }
@@ -315,7 +314,6 @@ static void expect(struct words *w)
 			record_add(&record, waiting[at].bytes);
 			found_payload += payload_of(waiting[at].bytes);
 		}
-		free(waiting[at].bytes);
 		waiting_from++;
 		if (found && found_payload >= payload)
 			return;
@@ -500,8 +498,7 @@ static void begin_time(struct words *unused)
 	wait_for(start, false, false);
 	/* A timer may be a little late: the script begins when the timer has fired. */
 	start = now_ns();
-	while (waiting_from != waiting_to)
-		free(waiting[waiting_from++ % MAX_WAITING].bytes);
+	waiting_from = waiting_to;
 }
 
 static void end(struct words *unused)
