@@ -34,12 +34,14 @@ extern uint32_t flow_count;
 extern uint64_t origin;
 
 /* flow.c */
+void read_facts(struct flow *flow);
 void report(uint32_t number, enum record_kind kind, uint64_t now, uint64_t value);
 void finish(uint32_t number, uint64_t now);
+
+/* stream.c */
 void write_more(struct flow *flow);
 /* Ends the writing of a flow. */
 void stop(struct flow *flow);
-void begin_transfer(uint32_t number, uint64_t now);
 
 /* sockets.c: the sockets of all hosts, in one epoll set. */
 enum role { ROLE_SENDER, ROLE_LISTENER, ROLE_RECEIVER, ROLE_TIMER, ROLE_SINK, ROLE_RECORDS };

@@ -25,16 +25,10 @@ void host_init(void); /* the initial namespace: "init" */
 void host_add(const char *name);
 void host_enter(int host);
 int host_find(const char *name);
-struct end {
-	int host;
-	char device[16];
-	uint32_t address; /* network byte order, /30 */
-};
-void veth_add(const struct end *a, const struct end *b, uint32_t mtu);
-/* carriers.c: devices of which the kernel must have seen the carrier. */
-void carrier_note(int host, unsigned index);
-/* Waits until they can send. */
-void carriers_wait(void);
+/* TCP paces the sockets that this host opens from now on by itself. */
+void host_pace(int host);
+bool host_paces(int host);
+void link_up(int host, const char *device);
 /* Adds a further address to a device. */
 void address_add(int host, const char *device, uint32_t address);
 /* Route metrics for connections; 0 leaves a metric to the kernel. */
@@ -46,26 +40,42 @@ void route_add(int host, uint32_t network, int length, uint32_t gateway, const s
 /* Adds a queue discipline; `options` is the content of TCA_OPTIONS. */
 void qdisc_add(int host, const char *device, uint32_t parent, uint32_t handle, const char *kind, const void *options,
 	       size_t size);
+/*
+ * Captures packets that arrive at a device as those of interface `interface`; the module of the
+ * lines must capture too.
+ */
+void capture_add(int host, const char *device, uint32_t interface);
 void module_load(const char *path, const char *parameters);
+
+/* links.c */
+struct end {
+	int host;
+	char device[16];
+	uint32_t address; /* network byte order, /30 */
+};
+void veth_add(const struct end *a, const struct end *b, uint32_t mtu);
+/* carriers.c: devices of which the kernel must have seen the carrier. */
+void carrier_note(int host, unsigned index);
+/* Waits until they can send. */
+void carriers_wait(void);
 
 /* nic.c: settings of hosts, which are read back. */
 /* Sets a kernel parameter; `path` is below /proc/sys. */
 void sysctl_set(int host, const char *path, const char *value);
 /* The same, without reading it back. */
 void sysctl_write(int host, const char *path, const char *value);
+/* The same, but false with errno if that is not possible. */
+bool sysctl_try(int host, const char *path, const char *value);
 void sysctl_read(int host, const char *path, char *into, size_t room);
 void offloads_off(int host, const char *device);
 /*
- * Sets gso_max_size, gso_max_segs, gro_max_size (of IPv4: gso_ipv4_max_size, gro_ipv4_max_size) or gro (0 or 1) of a
- * device.
+ * Sets mtu, gso_max_size, gso_max_segs, gro_max_size (of IPv4: gso_ipv4_max_size, gro_ipv4_max_size), or gro, gso or tso
+ * (0 or 1) of a device.
  */
 void nic_set(int host, const char *device, const char *name, uint32_t value);
 /* The sizes of segments in the words of `ip -d link`, and the offloads in those of `ethtool -k`. */
 void nic_sizes(int host, const char *device, char *into, size_t room);
 void nic_offloads(int host, const char *device, char *into, size_t room);
-/* TCP paces the sockets that this host opens from now on by itself. */
-void host_pace(int host);
-bool host_paces(int host);
 
 /* shown.c: what programs would show of a host. */
 void show(int host, const char *device);
@@ -93,12 +103,6 @@ void queue_show(int host, const char *device, uint32_t parent, uint32_t handle);
 void line_change(uint64_t at, uint64_t value);
 /* The experiment starts at `origin`. */
 void lines_start(uint64_t origin);
-
-/*
- * Captures packets that arrive at a device as those of interface `interface`; the module of the
- * lines must capture too.
- */
-void capture_add(int host, const char *device, uint32_t interface);
 
 /* flow.c: the applications of flows. */
 enum app { APP_BULK, APP_TRANSFERS, APP_RATE, APP_ON_OFF, APP_FRAMES, APP_REQUESTS, APP_DATAGRAMS, APP_IPERF3 };
@@ -139,6 +143,7 @@ void flow_gap(uint64_t number, uint64_t gap);
 void flow_code_point(uint64_t number, uint32_t code_point);
 /* barrier.c */
 void barrier_gap(uint64_t number, uint64_t gap);
+/* loop.c */
 /* Runs the experiment: it starts at the next whole second and lasts for `duration`. */
 void flows_run(uint64_t duration, uint64_t sample_every, uint64_t window_start);
 

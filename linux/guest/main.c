@@ -96,17 +96,10 @@ static void qdisc(struct words *w)
 	int at = host(w);
 	const char *device = text(w);
 	uint32_t parent = (uint32_t)number(w), handle = (uint32_t)number(w);
-	const char *kind = text(w), *hex = text(w);
+	const char *kind = text(w);
 	static unsigned char options[16384];
-	size_t size = strlen(hex) / 2;
+	size_t size = hexadecimal(w, options, sizeof(options));
 
-	if (strcmp(hex, "-") == 0)
-		size = 0;
-	if (size > sizeof(options))
-		fail("too many options");
-	for (size_t i = 0; i < size; i++)
-		if (sscanf(hex + 2 * i, "%2hhx", &options[i]) != 1)
-			fail("`%s` is not hexadecimal", hex);
 	qdisc_add(at, device, parent, handle, kind, options, size);
 }
 
@@ -196,13 +189,19 @@ static void obey(struct words *w)
 		module_load(path, parameters);
 	} else if (strcmp(verb, "host") == 0) {
 		host_add(text(w));
-	} else if (strcmp(verb, "sysctl") == 0) {
+	} else if (strcmp(verb, "sysctl") == 0 || strcmp(verb, "write") == 0 || strcmp(verb, "try") == 0) {
+		/* VERB HOST PATH VALUE...: `write` does not read the value back, and `try` does without the parameter. */
 		int at = host(w);
 		const char *path = text(w);
 		char value[256];
 
 		join(w, value, sizeof(value));
-		sysctl_set(at, path, value);
+		if (*verb == 's')
+			sysctl_set(at, path, value);
+		else if (*verb == 'w')
+			sysctl_write(at, path, value);
+		else
+			sysctl_try(at, path, value);
 	} else if (strcmp(verb, "veth") == 0) {
 		struct end a = end_of(w), b = end_of(w);
 
@@ -273,16 +272,17 @@ static void obey(struct words *w)
 		uint64_t of = number(w);
 
 		flow_code_point(of, (uint32_t)number(w));
-	} else if (strcmp(verb, "script") == 0) {
-		fail_in_line(0);
-		script_play(text(w));
+	} else if (strcmp(verb, "at") == 0) {
+		script_at(w);
+		if (w->next < w->count)
+			obey(w);
 	} else if (strcmp(verb, "run") == 0) {
 		uint64_t duration = number(w), sample = number(w), window = number(w);
 
 		fail_in_line(0);
 		flows_run(duration, sample, window);
 		power_off();
-	} else {
+	} else if (!script_obey(verb, w)) {
 		fail("no verb `%s`", verb);
 	}
 }
@@ -298,7 +298,7 @@ static void many_files(void)
 
 int main(void)
 {
-	static char line[1 << 16];
+	static char line[1 << 18];
 	unsigned line_number = 0;
 	FILE *config;
 

@@ -24,6 +24,7 @@ void message_nest_end(struct message *m, struct rtattr *outer);
 /* net.c: requests of a host. */
 unsigned host_device(int host, const char *device); /* index of the device */
 const char *host_name(int host);
+int host_space(int host); /* its network namespace */
 /* Has something done; `what` names the request in an error message. */
 void host_request(int host, struct message *m, const char *what);
 /* Sends a question and gives the size of the (first part of the) answer. */

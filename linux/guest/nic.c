@@ -50,17 +50,26 @@ void sysctl_read(int host, const char *path, char *into, size_t room)
 	}
 }
 
-void sysctl_write(int host, const char *path, const char *value)
+bool sysctl_try(int host, const char *path, const char *value)
 {
 	char file[256];
+	bool written;
 	int fd;
 
 	host_enter(host);
 	snprintf(file, sizeof(file), "/proc/sys/%s", path);
 	fd = open(file, O_WRONLY | O_CLOEXEC);
-	if (fd < 0 || write(fd, value, strlen(value)) < 0)
-		fail_errno("%s: cannot set %s to `%s`", host_name(host), path, value);
+	if (fd < 0)
+		return false;
+	written = write(fd, value, strlen(value)) >= 0;
 	close(fd);
+	return written;
+}
+
+void sysctl_write(int host, const char *path, const char *value)
+{
+	if (!sysctl_try(host, path, value))
+		fail_errno("%s: cannot set %s to `%s`", host_name(host), path, value);
 }
 
 void sysctl_set(int host, const char *path, const char *value)
@@ -106,11 +115,12 @@ void offloads_off(int host, const char *device)
 	offload(host, device, ETHTOOL_GGRO, ETHTOOL_SGRO, 0);
 }
 
-/* What `ip -d link` shows of the sizes of segments, with its names. */
+/* The MTU, and what `ip -d link` shows of the sizes of segments, with its names. */
 static const struct {
 	const char *name;
 	int attribute;
 } sizes[] = {
+	{ "mtu", IFLA_MTU },
 	{ "gso_max_size", IFLA_GSO_MAX_SIZE },
 	{ "gso_max_segs", IFLA_GSO_MAX_SEGS },
 	{ "gro_max_size", IFLA_GRO_MAX_SIZE },
@@ -138,12 +148,21 @@ void nic_set(int host, const char *device, const char *name, uint32_t value)
 	struct message m;
 	struct ifinfomsg link = { .ifi_index = (int)host_device(host, device) };
 	uint32_t found[SIZES];
+	static const struct {
+		const char *name;
+		uint32_t get, set;
+	} offloads[] = {
+		/* With GRO veth receives with NAPI, if its peer does not do TSO (`veth_skb_is_eligible_for_gro`). */
+		{ "gro", ETHTOOL_GGRO, ETHTOOL_SGRO },
+		{ "gso", ETHTOOL_GGSO, ETHTOOL_SGSO },
+		{ "tso", ETHTOOL_GTSO, ETHTOOL_STSO },
+	};
 
-	if (strcmp(name, "gro") == 0) {
-		/* veth then receives with NAPI, if its peer does not do TSO (`veth_skb_is_eligible_for_gro`). */
-		offload(host, device, ETHTOOL_GGRO, ETHTOOL_SGRO, value != 0);
-		return;
-	}
+	for (size_t i = 0; i < sizeof(offloads) / sizeof(*offloads); i++)
+		if (strcmp(name, offloads[i].name) == 0) {
+			offload(host, device, offloads[i].get, offloads[i].set, value != 0);
+			return;
+		}
 	for (size_t i = 0; i < SIZES; i++) {
 		if (strcmp(name, sizes[i].name))
 			continue;
@@ -164,8 +183,8 @@ void nic_sizes(int host, const char *device, char *into, size_t room)
 	size_t used = 0;
 
 	read_sizes(host, device, found);
-	for (size_t i = 0; i < SIZES; i++)
-		used += (size_t)snprintf(into + used, room - used, "%s%s %u", i ? " " : "", sizes[i].name, found[i]);
+	for (size_t i = 1; i < SIZES; i++)
+		used += (size_t)snprintf(into + used, room - used, "%s%s %u", i > 1 ? " " : "", sizes[i].name, found[i]);
 }
 
 void nic_offloads(int host, const char *device, char *into, size_t room)

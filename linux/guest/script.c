@@ -1,30 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Plays a script on this kernel's TCP. It does not judge: packets that leave and results of calls are recorded with
- * their times, and the host compares them with what the script expects.
+ * Plays a script on this kernel's TCP. It does not judge: packets that leave, results of calls, and what the kernel
+ * says of a socket and of the network are recorded with their times, and the host compares them with what the script
+ * expects.
  *
- * A line of the program is `EVENT VERB TIME ...`. A time is a letter and nanoseconds: `a` after the start, `r` after
- * the end of the preceding event, `s` after the scheduled arrival of the preceding packet. Lines with `-` instead of an
- * event prepare the device and the connections.
+ * After `script`, `connection` and `begin`, which prepare the device, the connections and the clock, each line is a
+ * step, `VERB EVENT TIME ...`. A time is a letter and nanoseconds: `a` after the start, `r` after the end of the
+ * preceding event, `s` after the scheduled arrival of the preceding packet.
  */
 #define _GNU_SOURCE
 #include "guest.h"
 #include "script.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/pkt_sched.h>
-#include <linux/rtnetlink.h>
 #include <linux/sock_diag.h>
 #include <linux/tcp.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -32,10 +30,15 @@
 #define MAX_DESCRIPTORS 256
 #define MAX_LABELS 1024
 #define MAX_PACKET (1 << 16)
-#define MAX_MEMORY 4096
 #define MAX_WAITING 4096
 #define KEPT_BYTES 120 /* bytes kept of a packet: headers without payload */
-#define ZEROS (4 << 20)
+/*
+ * Where the host has laid the memory of a call, whose addresses it writes itself (memory.rs); zeros, which serve as
+ * payload, follow.
+ */
+#define MEMORY ((unsigned char *)0x100000000)
+#define MEMORY_SIZE 4096
+#define ZEROS_SIZE (4 << 20)
 #define SECOND UINT64_C(1000000000)
 /* Time for a call that is not marked as blocking; the clock stands still while it works. */
 #define CALL_LIMIT (10 * SECOND)
@@ -55,7 +58,7 @@ static size_t connection_count;
 static struct {
 	uint64_t at;
 	size_t size;
-	unsigned char *bytes;
+	unsigned char bytes[KEPT_BYTES];
 } waiting[MAX_WAITING];
 static size_t waiting_from, waiting_to;
 
@@ -65,63 +68,33 @@ static struct {
 static size_t label_count;
 
 static int tun = -1, done = -1, descriptors[MAX_DESCRIPTORS];
-static unsigned char zeros[ZEROS], packet[MAX_PACKET];
+static unsigned char packet[MAX_PACKET];
+static FILE *records;
 static uint64_t start, previous_arrival;
 
 static struct {
 	bool runs;
 	struct job job;
 	struct script_record record;
-	unsigned char memory[MAX_MEMORY] __attribute__((aligned(16)));
 	size_t memory_size;
 	long descriptor; /* the script's number for the descriptor that it returns, or -1 */
 } call;
 
-/* Parsing the words of the program. */
-
-static char *next_word;
-
-static char *word(void)
+static void record_add(const struct script_record *record, const void *data)
 {
-	char *found = strsep(&next_word, " \n");
-
-	if (!found || !*found)
-		fail("a word is missing in the program");
-	return found;
+	if (fwrite(record, sizeof(*record), 1, records) != 1 || fwrite(data, 1, record->size, records) != record->size)
+		fail_errno("cannot write the records to the host");
 }
 
-static long long integer(void)
+/* Begins the record of a step; `at` is the time for which the step is meant. */
+static struct script_record begin(struct words *w, uint64_t *at)
 {
-	return strtoll(word(), NULL, 0);
-}
+	struct script_record record = { .event = (uint32_t)number(w), .base_ns = now_ns() - start };
+	const char *word = text(w);
+	uint64_t value = strtoull(word + 1, NULL, 10);
 
-static size_t hexadecimal(unsigned char *into, size_t room)
-{
-	const char *text = word();
-	size_t size = strcmp(text, "-") == 0 ? 0 : strlen(text) / 2;
-
-	if (size > room)
-		fail("%zu bytes do not fit", size);
-	for (size_t i = 0; i < size; i++)
-		if (sscanf(text + 2 * i, "%2hhx", &into[i]) != 1)
-			fail("`%s` is not hexadecimal", text);
-	return size;
-}
-
-/* Converts a time of the program into a time of the clock. */
-static uint64_t moment(void)
-{
-	const char *text = word();
-	uint64_t value = strtoull(text + 1, NULL, 10);
-
-	switch (*text) {
-	case 'a':
-		return start + value;
-	case 's':
-		return previous_arrival + value;
-	default:
-		return now_ns() + value;
-	}
+	*at = value + (*word == 'a' ? start : *word == 's' ? previous_arrival : now_ns());
+	return record;
 }
 
 /* Packets that have left, with their times. */
@@ -140,8 +113,7 @@ static void collect(void)
 			fail("more than %d packets wait", MAX_WAITING);
 		waiting[at].at = now_ns();
 		waiting[at].size = (size_t)size;
-		waiting[at].bytes = malloc((size_t)size);
-		memcpy(waiting[at].bytes, packet, (size_t)size);
+		memcpy(waiting[at].bytes, packet, KEPT_BYTES);
 		waiting_to++;
 	}
 }
@@ -166,7 +138,7 @@ static void finish_call(void)
 	call.record.result = job->result;
 	call.record.error = (uint32_t)job->error;
 	call.record.size = (uint32_t)call.memory_size;
-	record_add(&call.record, call.memory);
+	record_add(&call.record, MEMORY);
 }
 
 /*
@@ -196,15 +168,36 @@ static void wait_for(uint64_t until, bool a_packet, bool the_call)
 	}
 }
 
-static _Noreturn void end(void)
+/* Ends the script with a last record. */
+static _Noreturn void end_with(const struct script_record *record)
 {
-	record_close();
+	if (record)
+		record_add(record, NULL);
+	if (fclose(records))
+		fail_errno("cannot write the records to the host");
 	power_off();
 }
 
-static struct script_record begin(uint32_t event)
+/* Waits for the end of the call that runs, if there is one. */
+static void await_call(void)
 {
-	return (struct script_record){ .event = event, .base_ns = now_ns() - start };
+	if (call.runs)
+		wait_for(now_ns() + CALL_LIMIT, false, true);
+	if (!call.runs)
+		return;
+	call.record.kind = SCRIPT_BLOCKED;
+	end_with(&call.record);
+}
+
+/* Begins the record of a step and lets time pass until then. */
+static struct script_record begin_at(struct words *w)
+{
+	uint64_t at;
+	struct script_record record = begin(w, &at);
+
+	wait_for(at, false, false);
+	record.at_ns = now_ns() - start;
+	return record;
 }
 
 static uint16_t get16(const unsigned char *at)
@@ -290,14 +283,13 @@ static size_t payload_of(const unsigned char *bytes)
 	return size > headers ? size - headers : 0;
 }
 
-/* EVENT expect LIMIT CONNECTION PAYLOAD LABEL: one packet, or as many as carry that payload. */
-static void expect(uint32_t event)
+/* expect EVENT LIMIT CONNECTION PAYLOAD LABEL: one packet, or as many as carry that payload. */
+static void expect(struct words *w)
 {
-	struct script_record record = begin(event);
-	uint64_t limit = moment();
-	size_t connection = (size_t)integer();
-	size_t payload = (size_t)integer(), found_payload = 0;
-	const char *label = word();
+	uint64_t limit;
+	struct script_record record = begin(w, &limit);
+	size_t connection = number(w), payload = number(w), found_payload = 0;
+	const char *label = text(w);
 
 	for (;;) {
 		size_t at = waiting_from % MAX_WAITING;
@@ -306,15 +298,11 @@ static void expect(uint32_t event)
 		if (waiting_from == waiting_to)
 			wait_for(limit, true, false);
 		if (waiting_from == waiting_to) {
-			/*
-			 * After a part of the payload, the record still holds the size of that
-			 * packet.
-			 */
+			/* After a part of the payload, the record still holds the size of that packet. */
 			record.size = 0;
 			record.kind = SCRIPT_SILENCE;
 			record.at_ns = now_ns() - start;
-			record_add(&record, NULL);
-			end();
+			end_with(&record);
 		}
 		found = belongs(waiting[at].bytes, waiting[at].size, connection);
 		if (found) {
@@ -326,39 +314,33 @@ static void expect(uint32_t event)
 			record_add(&record, waiting[at].bytes);
 			found_payload += payload_of(waiting[at].bytes);
 		}
-		free(waiting[at].bytes);
 		waiting_from++;
 		if (found && found_payload >= payload)
 			return;
 	}
 }
 
-static uint32_t sum(const unsigned char *bytes, size_t size)
+/* Fills in a checksum over `size` bytes and what `sum` begins with. */
+static void checksum(unsigned char *field, const unsigned char *bytes, size_t size, uint32_t sum)
 {
-	uint32_t total = 0;
-
 	for (size_t i = 0; i < size; i++)
-		total += (uint32_t)bytes[i] << (i % 2 ? 0 : 8);
-	return total;
-}
-
-static uint32_t folded(uint32_t total)
-{
-	while (total >> 16)
-		total = (total & 0xffff) + (total >> 16);
-	return ~total & 0xffff;
+		sum += (uint32_t)bytes[i] << (i % 2 ? 0 : 8);
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	put16(field, ~sum & 0xffff);
 }
 
 static void checksums(unsigned char *bytes, size_t size)
 {
-	bool tcp = bytes[9] == IPPROTO_TCP;
-	unsigned char *field = bytes + 20 + (tcp ? 16 : 2);
-	uint32_t pseudo = tcp ? sum(bytes + 12, 8) + IPPROTO_TCP + (uint32_t)size - 20 : 0;
-
-	put16(bytes + 10, folded(sum(bytes, 20)));
-	if (!tcp)
-		put16(bytes + 38, folded(sum(bytes + 28, 20))); /* checksum of the inner header */
-	put16(field, folded(sum(bytes + 20, size - 20) + pseudo));
+	checksum(bytes + 10, bytes, 20, 0);
+	if (bytes[9] == IPPROTO_TCP) {
+		/* The pseudo-header: addresses, protocol and size. */
+		checksum(bytes + 36, bytes + 12, size - 12, IPPROTO_TCP + (uint32_t)size - 20);
+		return;
+	}
+	/* An ICMP error repeats the header of another packet. */
+	checksum(bytes + 38, bytes + 28, 20, 0);
+	checksum(bytes + 22, bytes + 20, size - 20, 0);
 }
 
 static uint32_t timestamp_of(uint32_t label)
@@ -369,15 +351,15 @@ static uint32_t timestamp_of(uint32_t label)
 	return label;
 }
 
-/* EVENT inject TIME CONNECTION BYTES PATCHES; patches are written as `L40,T44:100,p20,q22`. */
-static void inject(uint32_t event)
+/* inject EVENT TIME CONNECTION BYTES PATCHES; patches are written as `L40,T44:100,p20,q22`. */
+static void inject(struct words *w)
 {
-	struct script_record record = begin(event);
-	uint64_t at = moment();
-	size_t connection = (size_t)integer();
+	uint64_t at;
+	struct script_record record = begin(w, &at);
+	size_t connection = number(w);
 	static unsigned char bytes[MAX_PACKET];
-	size_t size = hexadecimal(bytes, sizeof(bytes));
-	char *patches = word(), *patch;
+	size_t size = hexadecimal(w, bytes, sizeof(bytes));
+	char *patches = strdupa(text(w)), *patch;
 
 	previous_arrival = at;
 	wait_for(at, false, false);
@@ -404,247 +386,143 @@ static void inject(uint32_t event)
 }
 
 /*
- * EVENT call TIME LIMIT NUMBER DESCRIPTOR MEMORY RELOCATIONS ARGUMENTS...; with LIMIT `-` the call
- * does not block.
+ * call EVENT TIME LIMIT NUMBER DESCRIPTOR MEMORY ARGUMENTS...; with LIMIT `-` the call does not block. An argument is a
+ * number, or `f` and the script's number of a descriptor.
  */
-static void make_call(uint32_t event)
+static void make_call(struct words *w)
 {
-	struct script_record record = begin(event);
-	uint64_t at = moment(), limit;
-	const char *blocks = word();
-	char *relocations, *relocation;
+	uint64_t at;
+	struct script_record record = begin(w, &at);
+	bool blocks = strcmp(text(w), "-") != 0;
 
 	wait_for(at, false, false);
-	if (call.runs) {
-		wait_for(now_ns() + CALL_LIMIT, false, true);
-		if (call.runs) {
-			call.record.kind = SCRIPT_BLOCKED;
-			record_add(&call.record, NULL);
-			end();
-		}
-	}
+	await_call();
 	memset(&call.job, 0, sizeof(call.job));
-	call.job.number = integer();
-	call.descriptor = integer();
-	call.memory_size = hexadecimal(call.memory, sizeof(call.memory));
-	relocations = word();
-	while ((relocation = strsep(&relocations, ",")) != NULL) {
-		char *rest;
-		size_t place = strtoul(relocation + 1, &rest, 10);
-		unsigned char *target = zeros;
-
-		if (*relocation == '-' || place + 8 > call.memory_size)
-			continue;
-		if (*relocation == 'P')
-			target = call.memory + strtoul(rest + 1, NULL, 10);
-		memcpy(call.memory + place, &target, sizeof(target));
-	}
-	for (int i = 0; i < MAX_ARGUMENTS && next_word && *next_word; i++) {
-		const char *text = word();
-		long long value = strtoll(text + 1, NULL, 10);
-
-		if (*text == 'i')
-			call.job.arguments[i] = (long)value;
-		else if (*text == 'f')
-			call.job.arguments[i] = script_descriptor(value);
-		else if (*text == 'm')
-			call.job.arguments[i] = (long)(call.memory + value);
-		else
-			call.job.arguments[i] = (long)zeros;
-	}
+	call.job.number = (long)number(w);
+	call.descriptor = (long)number(w);
+	call.memory_size = hexadecimal(w, MEMORY, MEMORY_SIZE);
+	for (int i = 0; i < MAX_ARGUMENTS && w->next < w->count; i++)
+		call.job.arguments[i] = *w->word[w->next] == 'f' ? script_descriptor(strtol(text(w) + 1, NULL, 10)) : (long)number(w);
 	record.at_ns = now_ns() - start;
 	call.record = record;
 	call.runs = true;
 	caller_post(&call.job);
-	if (strcmp(blocks, "-") != 0) {
-		/*
-		 * Lets the call begin, for which this thread must sleep; it continues in parallel
-		 * with the next events.
-		 */
+	/* A call that blocks continues in parallel with the next events; for its beginning this thread must sleep. */
+	if (blocks)
 		wait_for(now_ns() + 1, false, true);
-		return;
-	}
-	limit = now_ns() + CALL_LIMIT;
-	wait_for(limit, false, true);
-	if (call.runs) {
-		call.record.kind = SCRIPT_BLOCKED;
-		record_add(&call.record, NULL);
-		end();
-	}
+	else
+		await_call();
 }
 
-static socklen_t option(int fd, int level, int name, void *into, socklen_t room, int *error)
+/* state EVENT TIME DESCRIPTOR: what the kernel says of a socket, in a record for each of three options. */
+static void state(struct words *w)
 {
-	if (getsockopt(fd, level, name, into, &room)) {
-		if (!*error)
-			*error = errno;
-		return 0;
-	}
-	return room;
-}
-
-/* EVENT state TIME DESCRIPTOR */
-static void state(uint32_t event)
-{
-	struct script_record record = begin(event);
-	uint64_t at = moment();
-	long long name = integer();
-	int fd, error = 0, ignored = 0;
-	struct {
-		uint16_t sizes[3];
-		unsigned char bytes[1024];
-	} found;
-	size_t used = 0;
-
-	wait_for(at, false, false);
-	record.at_ns = now_ns() - start;
+	static const int options[][2] = {
+		{ IPPROTO_TCP, TCP_INFO }, { IPPROTO_TCP, TCP_CC_INFO }, { SOL_SOCKET, SO_MEMINFO },
+	};
+	struct script_record record = begin_at(w);
 	/* Only now, because a call that returns the descriptor may have ended in the meantime. */
-	fd = script_descriptor(name);
-	for (int i = 0; i < 3; i++) {
-		static const int names[] = { TCP_INFO, TCP_CC_INFO, SO_MEMINFO };
-		int level = i == 2 ? SOL_SOCKET : IPPROTO_TCP;
-		socklen_t room = i == 0 ? 512 : 64;
+	int fd = script_descriptor((long)number(w));
 
-		found.sizes[i] = (uint16_t)option(fd, level, names[i], found.bytes + used, room, i == 0 ? &error : &ignored);
-		used += found.sizes[i];
-	}
 	record.kind = SCRIPT_STATE;
-	record.error = (uint32_t)error;
-	record.size = (uint32_t)(sizeof(found.sizes) + used);
-	record_add(&record, &found);
+	for (int i = 0; i < 3; i++) {
+		unsigned char found[512];
+		socklen_t size = sizeof(found);
+
+		record.error = getsockopt(fd, options[i][0], options[i][1], found, &size) ? (uint32_t)errno : 0;
+		record.size = record.error ? 0 : size;
+		record_add(&record, found);
+	}
 }
 
-/* sysctl PATH OPTIONAL VALUE... */
-static bool set_sysctl(void)
+/* count EVENT TIME: the network's counters, as the kernel writes them. */
+static void count(struct words *w)
 {
-	char path[256];
-	bool optional;
+	static const char *const files[] = { "/proc/net/snmp", "/proc/net/netstat" };
+	static char found[64 << 10];
+	struct script_record record = begin_at(w);
 
-	snprintf(path, sizeof(path), "/proc/sys/%s", word());
-	optional = integer();
-	next_word[strcspn(next_word, "\n")] = 0;
-	if (optional) {
-		int fd = open(path, O_WRONLY | O_CLOEXEC);
-		bool written = fd >= 0 && write(fd, next_word, strlen(next_word)) >= 0;
+	record.kind = SCRIPT_COUNTERS;
+	for (int i = 0; i < 2; i++) {
+		int fd = open(files[i], O_RDONLY | O_CLOEXEC);
+		ssize_t size;
 
+		if (fd < 0)
+			fail_errno("cannot open %s", files[i]);
+		while ((size = read(fd, found + record.size, sizeof(found) - record.size)) > 0)
+			record.size += (uint32_t)size;
 		close(fd);
-		return written;
 	}
-	sysctl_write(host_find("init"), path + strlen("/proc/sys/"), next_word);
-	return true;
+	record_add(&record, found);
 }
 
-/* Carries out a command, before or during the script. */
-static bool set(const char *verb)
+void script_at(struct words *w)
 {
-	if (strcmp(verb, "sysctl") == 0) {
-		return set_sysctl();
-	} else if (strcmp(verb, "qdisc") == 0) {
-		/* qdisc KIND LIMIT: the limit is in packets; -1 is the device's queue length. */
-		const char *kind = word();
-		long long limit = integer();
-		struct tc_fifo_qopt options = { .limit = (uint32_t)limit };
+	struct script_record record = begin_at(w);
 
-		qdisc_add(host_find("init"), TUN, TC_H_ROOT, 0, kind, &options, limit < 0 ? 0 : sizeof(options));
-	} else if (strcmp(verb, "offload") == 0) {
-		bool generic = strcmp(word(), "gso") == 0;
-
-		tun_set_offload(generic, integer());
-	} else if (strcmp(verb, "recount") == 0) {
-		counters_begin();
-	} else if (strcmp(verb, "mtu") == 0) {
-		tun_set_mtu((unsigned)integer());
-	} else if (strcmp(verb, "tun") == 0) {
-		/*
-		 * tun MTU MSS: arriving segments that are larger than MSS represent several that
-		 * the device has merged.
-		 */
-		unsigned mtu = (unsigned)integer();
-
-		tun = tun_open(mtu, (unsigned)integer());
-	} else if (strcmp(verb, "connection") == 0) {
-		if (connection_count == MAX_CONNECTIONS)
-			fail("more than %d connections", MAX_CONNECTIONS);
-		connections[connection_count].local = (uint16_t)integer();
-		connections[connection_count++].remote = (uint16_t)integer();
-	} else if (strcmp(verb, "nothing") != 0) {
-		fail("no verb `%s` in the program", verb);
-	}
-	return true;
+	record.kind = SCRIPT_DONE;
+	record_add(&record, NULL);
 }
 
-static void play(uint32_t event, const char *verb)
+/* script MTU MSS: arriving segments that are larger than MSS represent several that the device has merged. */
+static void open_script(struct words *w)
 {
-	if (strcmp(verb, "expect") == 0) {
-		expect(event);
-	} else if (strcmp(verb, "inject") == 0) {
-		inject(event);
-	} else if (strcmp(verb, "call") == 0) {
-		make_call(event);
-	} else if (strcmp(verb, "state") == 0) {
-		state(event);
-	} else if (strcmp(verb, "set") == 0) {
-		struct script_record record = begin(event);
+	static char buffer[8 << 20];
+	unsigned mtu = (unsigned)number(w);
 
-		wait_for(moment(), false, false);
-		record.at_ns = now_ns() - start;
-		verb = word();
-		if (strcmp(verb, "counter") == 0) {
-			/* counter NAME GOES-ON */
-			record.kind = SCRIPT_COUNTED;
-			record.result = counter_read(word());
-			if (!integer())
-				counters_begin();
-		} else {
-			record.kind = set(verb) ? SCRIPT_DONE : SCRIPT_SKIPPED;
-		}
-		record_add(&record, NULL);
-	} else {
-		fail("no verb `%s` in the program", verb);
-	}
+	tun = tun_open(mtu, (unsigned)number(w));
+	done = caller_start();
+	memset(descriptors, -1, sizeof(descriptors));
+	if (mmap(MEMORY, MEMORY_SIZE + ZEROS_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
+		 -1, 0) != MEMORY)
+		fail_errno("cannot lay out the memory of calls");
+	/* Writing to the host costs time there: once is enough. */
+	records = fopen("/script.bin", "we");
+	if (!records || setvbuf(records, buffer, _IOFBF, sizeof(buffer)))
+		fail_errno("cannot write the records to the host");
 }
 
-static void begin_time(void)
+/* connection LOCAL REMOTE: its ports. */
+static void add_connection(struct words *w)
 {
+	if (connection_count == MAX_CONNECTIONS)
+		fail("more than %d connections", MAX_CONNECTIONS);
+	connections[connection_count].local = (uint16_t)number(w);
+	connections[connection_count++].remote = (uint16_t)number(w);
+}
+
+static void begin_time(struct words *unused)
+{
+	(void)unused;
 	start = (now_ns() / SECOND + 1) * SECOND + OFFSET_IN_TICK;
 	wait_for(start, false, false);
 	/* A timer may be a little late: the script begins when the timer has fired. */
 	start = now_ns();
-	while (waiting_from != waiting_to)
-		free(waiting[waiting_from++ % MAX_WAITING].bytes);
+	waiting_from = waiting_to;
 }
 
-void script_play(const char *path)
+static void end(struct words *unused)
 {
-	static char line[MAX_PACKET * 2 + 1024];
-	FILE *program = fopen(path, "re");
-	bool started = false;
-
-	if (!program)
-		fail_errno("cannot open %s", path);
-	record_open("/script.bin");
-	memset(descriptors, -1, sizeof(descriptors));
-	done = caller_start();
-	while (fgets(line, sizeof(line), program)) {
-		const char *event;
-
-		next_word = line;
-		event = word();
-		if (strcmp(event, "-") == 0) {
-			set(word());
-			continue;
-		}
-		if (!started)
-			begin_time();
-		started = true;
-		play((uint32_t)strtoul(event, NULL, 10), word());
-	}
+	(void)unused;
 	/* Calls that still block have until their time. */
-	if (call.runs)
-		wait_for(now_ns() + CALL_LIMIT, false, true);
-	if (call.runs) {
-		call.record.kind = SCRIPT_BLOCKED;
-		record_add(&call.record, NULL);
-	}
-	end();
+	await_call();
+	end_with(NULL);
+}
+
+bool script_obey(const char *verb, struct words *w)
+{
+	static const struct {
+		const char *verb;
+		void (*obey)(struct words *w);
+	} verbs[] = {
+		{ "script", open_script }, { "connection", add_connection }, { "begin", begin_time }, { "expect", expect },
+		{ "inject", inject }, { "call", make_call }, { "state", state }, { "count", count }, { "end", end },
+	};
+
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
+		if (strcmp(verb, verbs[i].verb) == 0) {
+			verbs[i].obey(w);
+			return true;
+		}
+	return false;
 }

@@ -6,19 +6,23 @@
 #ifndef SHOAL_SCRIPT_H
 #define SHOAL_SCRIPT_H
 
+#include "words.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 /*
- * Plays the program in a file and writes /script.bin. crates/lab/conformance/src/kernel/program.rs
- * makes the program.
+ * Carries out a line of a script, which crates/lab/conformance/src/kernel/program.rs has written, and adds to
+ * /script.bin; false if the verb is not one of scripts.
  */
-void script_play(const char *path);
+bool script_obey(const char *verb, struct words *w);
+/* EVENT TIME VERB...: waits for a step that is any other line of the configuration, and records it. */
+void script_at(struct words *w);
 
 /*
- * tun.c: the device. Addresses are those of the kernel's own scripts: 192.168.0.1/16 on this side,
+ * tun.c: the device. Addresses are those of the kernel's own scripts: 192.168.0.1 on this side,
  * 192.0.2.1 on the other.
  */
 #define TUN "tun0"
@@ -29,10 +33,8 @@ void script_play(const char *path);
 int tun_open(unsigned mtu, unsigned mss);
 /* Reads a packet; the result is that of read(2). */
 ssize_t tun_read(int tun, unsigned char *into, size_t room);
-/* Fills in a packet's checksums and writes it. */
+/* Writes a packet. */
 void tun_write(int tun, unsigned char *packet, size_t size);
-void tun_set_mtu(unsigned mtu);
-void tun_set_offload(bool generic, bool on);
 
 /* caller.c: system calls, which may block. */
 #define MAX_ARGUMENTS 6
@@ -48,19 +50,15 @@ void caller_post(struct job *job);
 /* Acknowledges the end of the job. */
 void caller_take(void);
 
-/*
- * records.c: the records that the host reads, in a fixed layout; see
- * crates/lab/conformance/src/kernel/records.rs.
- */
+/* The records that the host reads, in a fixed layout; see crates/lab/conformance/src/kernel/records.rs. */
 enum script_kind {
 	SCRIPT_PACKET = 2,	/* data: the packet's headers */
 	SCRIPT_SILENCE = 3, /* no packet came in time; the last record */
 	SCRIPT_CALLED = 4,	 /* data: the memory of the call */
 	SCRIPT_BLOCKED = 5, /* a call did not return in time; the last record */
-	SCRIPT_STATE = 6,	 /* data: three lengths of 16 bits, followed by the three parts */
+	SCRIPT_STATE = 6,	 /* data: value of an option of the socket */
 	SCRIPT_DONE = 7,
-	SCRIPT_SKIPPED = 8, /* a sysctl that this kernel lacks */
-	SCRIPT_COUNTED = 9, /* result: value of a counter */
+	SCRIPT_COUNTERS = 8, /* data: text of the kernel */
 };
 struct script_record {
 	uint32_t event, kind;
@@ -68,16 +66,5 @@ struct script_record {
 	int64_t result;
 	uint32_t error, size;
 };
-void record_open(const char *path);
-void record_add(const struct script_record *record, const void *data);
-void record_close(void);
-
-/* counters.c: the network's counters, as nstat shows them. */
-void counters_begin(void);
-/*
- * Increase of the counter `name`, such as TcpExtBeyondWindow, since counters_begin(); -1 if it does
- * not exist.
- */
-int64_t counter_read(const char *name);
 
 #endif

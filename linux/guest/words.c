@@ -4,6 +4,7 @@
 #include "guest.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,4 +40,17 @@ uint64_t number(struct words *w)
 	if (errno || end == word || *end)
 		fail("`%s` is not a number", word);
 	return value;
+}
+
+size_t hexadecimal(struct words *w, unsigned char *into, size_t room)
+{
+	const char *word = text(w);
+	size_t size = strcmp(word, "-") == 0 ? 0 : strlen(word) / 2;
+
+	if (size > room)
+		fail("%zu bytes do not fit", size);
+	for (size_t i = 0; i < size; i++)
+		if (sscanf(word + 2 * i, "%2hhx", &into[i]) != 1)
+			fail("`%s` is not hexadecimal", word);
+	return size;
 }

@@ -3,6 +3,7 @@
 #ifndef SHOAL_WORDS_H
 #define SHOAL_WORDS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define MAX_WORDS 128
@@ -17,5 +18,7 @@ struct words words_of(char *line);
 /* The next word, as it is or as a number (`never` is NEVER); fails without one. */
 const char *text(struct words *w);
 uint64_t number(struct words *w);
+/* The next word as bytes, two digits each; `-` is none. Returns their number. */
+size_t hexadecimal(struct words *w, unsigned char *into, size_t room);
 
 #endif

@@ -45,10 +45,9 @@ def _play(image: Image, script: Path, text: str, cancel: _native.Cancel) -> dict
     if "program" not in translated:
         return dict(translated)
     with guest_folder() as folder:
-        (folder / "program").write_text(translated["program"], encoding="utf-8")
         files = ["fine_clock.ko", *(path.name for path in sorted(image.helpers.glob("tcp_*.ko")))]
         modules = "".join(f"module /{name}\n" for name in files)
-        config = f"{modules}script /program\n"
+        config = modules + translated["program"]
         try:
             run_guest(config, image, folder, memory_mib=_memory_mib, cancel=cancel, limits=_limits)
         except GuestError as error:

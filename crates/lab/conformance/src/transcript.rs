@@ -8,7 +8,7 @@ use crate::syntax::ast::Segment;
 pub struct Transcript {
     /// Records, in the order of the events.
     pub(crate) records: Vec<Record>,
-    /// Remarks of the player, for example on a parameter that it lacks.
+    /// Remarks of the player, for example that the handshake is turned round.
     pub notes: Vec<String>,
 }
 

@@ -11,9 +11,7 @@ pub fn conformance_script(input: &[u8]) {
     let include = |name: &str| (name == "./defaults.sh").then(|| "sysctl -q net.ipv4.tcp_ecn=0".to_string());
     let Ok(script) = parse(&text, &include) else { return };
     if let Ok(program) = kernel::translate(&script) {
-        assert!(
-            !program.text.contains('\r') && program.text.lines().all(|line| line.split(' ').count() >= 3)
-        );
+        assert!(!program.text.contains('\r') && program.text.lines().all(|line| !line.is_empty()));
         if let Ok(transcript) = kernel::read(&script, &program, input) {
             judge_kernel(&script, &transcript);
         }

@@ -1,16 +1,22 @@
 //! Translates a script's calls into system calls of Linux on x86-64, with what must be in their memory
 //! afterwards.
 
-use super::memory::{Argument, Memory};
+use super::memory::{MAX_MEMORY, MAX_ZEROS, Memory, ZEROS, address};
 use super::message;
 use super::symbols::system_call;
-use super::values::{ZEROS, field, number, socket_address};
+use super::values::{field, number, socket_address};
 use super::wire::{LOCAL, REMOTE};
 use crate::ScriptError;
 use crate::syntax::ast::{Call, Value};
 
-/// Memory of the guest for one call, in bytes.
-const MAX_MEMORY: usize = 4096;
+/// An argument of a system call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Argument {
+    /// A number or an address.
+    Int(i64),
+    /// The descriptor with this number in the script.
+    Descriptor(i64),
+}
 
 /// A translated call.
 #[derive(Clone, PartialEq, Debug)]
@@ -49,6 +55,11 @@ pub(super) fn translate(call: &Call, line: u32) -> Result<SystemCall, ScriptErro
     Ok(SystemCall { number, arguments, memory: builder.memory, outputs: builder.outputs, descriptor })
 }
 
+/// The argument that points to an offset in the memory.
+const fn memory(offset: usize) -> Argument {
+    Argument::Int(address(offset))
+}
+
 struct Builder<'a> {
     line: u32,
     call: &'a Call,
@@ -72,12 +83,12 @@ impl Builder<'_> {
     /// The buffer argument of a payload, and its size argument.
     fn payload(&self, n: usize) -> Result<[Argument; 2], ScriptError> {
         let size = number(self.argument(n + 1)?, self.line)?;
-        if !(0..=ZEROS).contains(&size) {
+        if !(0..=MAX_ZEROS).contains(&size) {
             return Err(ScriptError::refused(self.line, format!("{size} bytes are too many for a call"))
                 .hint("4 MiB are the most"));
         }
         let buffer = match self.argument(n)? {
-            Value::Anything => Argument::Zeros,
+            Value::Anything => Argument::Int(ZEROS),
             Value::Name(name) if name == "NULL" => Argument::Int(0),
             _ => {
                 return Err(ScriptError::refused(self.line, "payload is always zeros").hint("write `...`"));
@@ -119,8 +130,8 @@ impl Builder<'_> {
             "bind" => self.with_address(LOCAL)?,
             "connect" => self.with_address(REMOTE)?,
             "accept" | "accept4" => {
-                let (address, size) = (self.memory.put(&[0; 16]), self.memory.put_i32(16));
-                let mut all = vec![self.descriptor(0)?, Argument::Memory(address), Argument::Memory(size)];
+                let (from, size) = (self.memory.put(&[0; 16]), self.memory.put_i32(16));
+                let mut all = vec![self.descriptor(0)?, memory(from), memory(size)];
                 if name == "accept4" {
                     all.push(self.int(3)?);
                 }
@@ -139,22 +150,20 @@ impl Builder<'_> {
             }
             "sendto" => {
                 let [buffer, size] = self.payload(1)?;
-                let address = self.address(4, REMOTE)?;
-                let (to, to_size) = (Argument::Memory(address), Argument::Int(16));
-                vec![self.descriptor(0)?, buffer, size, self.int(3)?, to, to_size]
+                let to = self.address(4, REMOTE)?;
+                vec![self.descriptor(0)?, buffer, size, self.int(3)?, memory(to), Argument::Int(16)]
             }
             "recvfrom" => {
                 let [buffer, size] = self.payload(1)?;
                 let (from, from_size) = (self.memory.put(&[0; 16]), self.memory.put_i32(16));
-                let (from, from_size) = (Argument::Memory(from), Argument::Memory(from_size));
-                vec![self.descriptor(0)?, buffer, size, self.int(3)?, from, from_size]
+                vec![self.descriptor(0)?, buffer, size, self.int(3)?, memory(from), memory(from_size)]
             }
             "setsockopt" => self.setsockopt()?,
             "getsockopt" => self.getsockopt()?,
             "sendmsg" => {
                 let header = self.argument(1)?.clone();
                 message::header(&header, &mut self.memory, self.line)?;
-                vec![self.descriptor(0)?, Argument::Memory(0), self.int(2)?]
+                vec![self.descriptor(0)?, memory(0), self.int(2)?]
             }
             _ => return Err(self.refused()),
         })
@@ -162,7 +171,7 @@ impl Builder<'_> {
 
     fn with_address(&mut self, address: [u8; 4]) -> Result<Vec<Argument>, ScriptError> {
         let at = self.address(1, address)?;
-        Ok(vec![self.descriptor(0)?, Argument::Memory(at), Argument::Int(16)])
+        Ok(vec![self.descriptor(0)?, memory(at), Argument::Int(16)])
     }
     fn address(&mut self, n: usize, address: [u8; 4]) -> Result<usize, ScriptError> {
         let bytes = match self.argument(n)? {
@@ -197,7 +206,7 @@ impl Builder<'_> {
         if !(0..=(self.memory.bytes.len() - at) as i64).contains(&size) {
             return Err(ScriptError::syntax(self.line, format!("the value has not {size} bytes")));
         }
-        Ok(vec![self.descriptor(0)?, self.int(1)?, self.int(2)?, Argument::Memory(at), Argument::Int(size)])
+        Ok(vec![self.descriptor(0)?, self.int(1)?, self.int(2)?, memory(at), Argument::Int(size)])
     }
 
     fn getsockopt(&mut self) -> Result<Vec<Argument>, ScriptError> {
@@ -210,7 +219,6 @@ impl Builder<'_> {
             let wanted = number(self.argument(3)?, self.line)?;
             self.outputs.push(Output { at, size: size as usize, wanted });
         }
-        let (value, length) = (Argument::Memory(at), Argument::Memory(size_at));
-        Ok(vec![self.descriptor(0)?, self.int(1)?, self.int(2)?, value, length])
+        Ok(vec![self.descriptor(0)?, self.int(1)?, self.int(2)?, memory(at), memory(size_at)])
     }
 }

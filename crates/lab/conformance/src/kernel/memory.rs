@@ -1,32 +1,17 @@
-//! The memory to which the pointers of a system call refer. It is built here, and the guest places it.
+//! The memory to which the pointers of a system call refer. It is built here, and the guest has it at a fixed address.
 
-/// An argument of a system call.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Argument {
-    /// A number.
-    Int(i64),
-    /// The descriptor with this number in the script.
-    Descriptor(i64),
-    /// An offset in the memory.
-    Memory(usize),
-    /// The area of zeros that serves as payload.
-    Zeros,
-}
+/// Address of the memory in the guest, and its size in bytes (`linux/guest/script.c`).
+const MEMORY: i64 = 1 << 32;
+pub(super) const MAX_MEMORY: usize = 4096;
 
-/// An address that the guest fills in.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Relocation {
-    /// At the first offset, the address of the second.
-    Pointer(usize, usize),
-    /// At this offset, the address of the zeros.
-    Zeros(usize),
-}
+/// Address of the zeros from which payload is written and into which it is read, and their size in bytes.
+pub(super) const ZEROS: i64 = MEMORY + MAX_MEMORY as i64;
+pub(super) const MAX_ZEROS: i64 = 4 << 20;
 
 /// Memory under construction; everything in it is aligned to 8 bytes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Memory {
     pub(super) bytes: Vec<u8>,
-    pub(super) relocations: Vec<Relocation>,
 }
 
 impl Memory {
@@ -43,10 +28,12 @@ impl Memory {
     pub(super) fn set(&mut self, at: usize, bytes: &[u8]) {
         self.bytes[at..at + bytes.len()].copy_from_slice(bytes);
     }
-    pub(super) fn point(&mut self, at: usize, to: usize) {
-        self.relocations.push(Relocation::Pointer(at, to));
+    pub(super) fn point(&mut self, at: usize, to: i64) {
+        self.set(at, &to.to_le_bytes());
     }
-    pub(super) fn point_to_zeros(&mut self, at: usize) {
-        self.relocations.push(Relocation::Zeros(at));
-    }
+}
+
+/// The address of an offset in the memory.
+pub(super) const fn address(offset: usize) -> i64 {
+    MEMORY + offset as i64
 }

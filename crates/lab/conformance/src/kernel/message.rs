@@ -1,7 +1,7 @@
 //! Builds `struct msghdr` for `sendmsg`.
 
-use super::memory::Memory;
-use super::values::{ZEROS, field, number, socket_address};
+use super::memory::{MAX_ZEROS, Memory, ZEROS, address};
+use super::values::{field, number, socket_address};
 use super::wire::REMOTE;
 use crate::ScriptError;
 use crate::syntax::ast::Value;
@@ -20,22 +20,22 @@ pub(super) fn header(value: &Value, memory: &mut Memory, line: u32) -> Result<()
             return Err(wrong("has parts that are not `{..., size}`"));
         };
         let size = number(size, line)?;
-        if !(0..=ZEROS).contains(&size) {
+        if !(0..=MAX_ZEROS).contains(&size) {
             return Err(wrong("has a part that is too large"));
         }
-        memory.point_to_zeros(vectors + 16 * n);
+        memory.point(vectors + 16 * n, ZEROS);
         memory.set(vectors + 16 * n + 8, &size.to_le_bytes());
     }
-    memory.point(header + 16, vectors);
+    memory.point(header + 16, address(vectors));
     memory.set(header + 24, &(parts.len() as u64).to_le_bytes());
     if let Some(name) = field(value, "msg_name") {
         if *name != Value::Anything {
             return Err(wrong("has an address; it is chosen here: write `msg_name(...)=...`"));
         }
-        let address = socket_address(REMOTE);
-        let at = memory.put(&address);
-        memory.point(header, at);
-        memory.set(header + 8, &(address.len() as u32).to_le_bytes());
+        let peer = socket_address(REMOTE);
+        let at = memory.put(&peer);
+        memory.point(header, address(at));
+        memory.set(header + 8, &(peer.len() as u32).to_le_bytes());
     }
     match field(value, "msg_control") {
         None => Ok(()),

@@ -1,7 +1,7 @@
-//! The program that the guest plays: one line for each step, read by `linux/guest/script.c`.
+//! The lines of the guest's configuration that play a script, one for each step. `linux/guest/script.c` reads them; those
+//! that make a setting are lines of any experiment, which `linux/guest/main.c` reads.
 
-use super::calls::{self, Output};
-use super::memory::{Argument, Relocation};
+use super::calls::{self, Argument, Output};
 use super::values::PORT;
 use super::wire::{self, Patch};
 use crate::ScriptError;
@@ -33,26 +33,26 @@ pub fn translate(script: &Script) -> Result<Program, ScriptError> {
     }
     let connections = Connections::of(&script.events)?;
     let mut lines = Lines { text: String::new(), outputs: vec![Vec::new(); script.events.len()] };
-    lines.put(&format!("- tun {} {}", script.options.mtu_bytes, script.options.mss.unwrap_or(0)));
+    lines.put(&format!("script {} {}", script.options.mtu_bytes, script.options.mss.unwrap_or(0)));
     for (k, connection) in connections.list.iter().enumerate() {
         let (local, remote) = if connection.active {
             (0, usize::from(PORT))
         } else {
             (usize::from(PORT), FIRST_REMOTE_PORT + k)
         };
-        lines.put(&format!("- connection {local} {remote}"));
+        lines.put(&format!("connection {local} {remote}"));
     }
-    for command in &script.setup {
-        for words in set(command) {
-            lines.put(&format!("- {words}"));
-        }
+    for line in script.setup.iter().flat_map(set) {
+        lines.put(&line);
     }
+    lines.put("begin");
     let mut before_arrived = false;
     for (n, event) in script.events.iter().enumerate() {
         let place = connections.places[n];
         lines.event(n, event, place, &connections, before_arrived, &script.options)?;
         before_arrived = matches!(event.action, Action::Arrives(_));
     }
+    lines.put("end");
     Ok(Program { text: lines.text, connections, outputs: lines.outputs })
 }
 
@@ -99,7 +99,7 @@ impl Lines {
                 let connection = &connections.list[place.connection];
                 let (bytes, patches) = wire::encode(packet, connection.local_isn, connection.remote_isn);
                 let patches = join(patches.iter().map(patch));
-                self.put(&format!("{n} inject {at} {} {} {patches}", place.connection, hex(&bytes)));
+                self.put(&format!("inject {n} {at} {} {} {patches}", place.connection, hex(&bytes)));
             }
             Action::Leaves(packet) => {
                 let letter = if time.relative { 'r' } else { 'a' };
@@ -112,7 +112,7 @@ impl Lines {
                 let label = segment.timestamps().map_or("-".to_string(), |(value, _)| value.to_string());
                 let limit = patience(time, options);
                 let payload = if options.strict_segments { 0 } else { segment.payload };
-                self.put(&format!("{n} expect {letter}{limit} {} {payload} {label}", place.connection));
+                self.put(&format!("expect {n} {letter}{limit} {} {payload} {label}", place.connection));
             }
             Action::Call(call) => self.call(n, call, event, &at)?,
             Action::Commands(commands) if commands.contains(&Command::ForgetMetrics) => {
@@ -121,15 +121,7 @@ impl Lines {
                     ScriptError::refused(event.line, what).hint("`ip tcp_metrics flush` in the first lines")
                 );
             }
-            Action::Commands(commands) => {
-                let all: Vec<String> = commands.iter().flat_map(set).collect();
-                if all.is_empty() {
-                    self.put(&format!("{n} set {at} nothing"));
-                }
-                for words in all {
-                    self.put(&format!("{n} set {at} {words}"));
-                }
-            }
+            Action::Commands(commands) => self.commands(n, commands, &at),
             Action::Check(_) => {
                 let Some(socket) = place.socket else {
                     return Err(ScriptError::refused(
@@ -137,28 +129,38 @@ impl Lines {
                         "there is no socket to check before `accept`",
                     ));
                 };
-                self.put(&format!("{n} state {at} {socket}"));
+                self.put(&format!("state {n} {at} {socket}"));
             }
         }
         Ok(())
+    }
+
+    fn commands(&mut self, n: usize, commands: &[Command], at: &str) {
+        let mut steps = Vec::new();
+        for command in commands {
+            if matches!(command, Command::Recount | Command::Counter { .. }) {
+                steps.push(format!("count {n} {at}"));
+            }
+            steps.extend(set(command).iter().map(|line| format!("at {n} {at} {line}")));
+        }
+        if steps.is_empty() {
+            steps.push(format!("at {n} {at}"));
+        }
+        for step in steps {
+            self.put(&step);
+        }
     }
 
     fn call(&mut self, n: usize, call: &Call, event: &Event, at: &str) -> Result<(), ScriptError> {
         let found = calls::translate(call, event.line)?;
         let blocks = if event.time.blocks { "b" } else { "-" };
         let descriptor = found.descriptor.unwrap_or(-1);
-        let relocations = join(found.memory.relocations.iter().map(relocation));
-        let mut line = format!(
-            "{n} call {at} {blocks} {} {descriptor} {} {relocations}",
-            found.number,
-            hex(&found.memory.bytes)
-        );
+        let memory = hex(&found.memory.bytes);
+        let mut line = format!("call {n} {at} {blocks} {} {descriptor} {memory}", found.number);
         for argument in &found.arguments {
             let word = match argument {
-                Argument::Int(value) => format!(" i{value}"),
+                Argument::Int(value) => format!(" {value}"),
                 Argument::Descriptor(fd) => format!(" f{fd}"),
-                Argument::Memory(place) => format!(" m{place}"),
-                Argument::Zeros => " z0".to_string(),
             };
             line.push_str(&word);
         }
@@ -186,31 +188,26 @@ fn patch(patch: &Patch) -> String {
     }
 }
 
-fn relocation(relocation: &Relocation) -> String {
-    match relocation {
-        Relocation::Pointer(at, to) => format!("P{at}:{to}"),
-        Relocation::Zeros(at) => format!("Z{at}"),
-    }
-}
-
+/// Lines that make a setting, at any time.
 fn set(command: &Command) -> Vec<String> {
+    /// The root of a device's queue disciplines, without a handle.
+    const ROOT: &str = "4294967295 0";
     match command {
         Command::Sysctl { path, value, optional } => {
-            vec![format!("sysctl {path} {} {value}", u8::from(*optional))]
+            vec![format!("{} init {path} {value}", if *optional { "try" } else { "write" })]
         }
         Command::Qdisc(Qdisc::Pfifo { limit }) => {
-            vec![format!("qdisc pfifo {}", limit.map_or(-1, i64::from))]
+            let options = limit.map_or_else(Vec::new, |limit| limit.to_le_bytes().to_vec());
+            vec![format!("qdisc init tun0 {ROOT} pfifo {}", hex(&options))]
         }
-        Command::Qdisc(Qdisc::Fq) => vec!["qdisc fq -1".to_string()],
+        Command::Qdisc(Qdisc::Fq) => vec![format!("qdisc init tun0 {ROOT} fq -")],
         Command::Offload { tso, gso } => [("tso", tso), ("gso", gso)]
             .iter()
-            .filter_map(|(name, on)| on.map(|on| format!("offload {name} {}", u8::from(on))))
+            .filter_map(|(name, on)| on.map(|on| format!("nic init tun0 {name} {}", u8::from(on))))
             .collect(),
-        Command::Recount => vec!["recount".to_string()],
-        Command::Counter { name, goes_on, .. } => vec![format!("counter {name} {}", u8::from(*goes_on))],
-        // At the start of a script there are no metrics to forget; later the command is refused.
-        Command::ForgetMetrics => Vec::new(),
-        Command::Mtu(bytes) => vec![format!("mtu {bytes}")],
+        Command::Mtu(bytes) => vec![format!("nic init tun0 mtu {bytes}")],
+        // Counters are read instead. Before a script nothing has been counted, and there are no metrics to forget.
+        Command::Recount | Command::Counter { .. } | Command::ForgetMetrics => Vec::new(),
     }
 }
 

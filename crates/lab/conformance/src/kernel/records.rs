@@ -5,6 +5,7 @@ use super::calls::Output;
 use super::program::Program;
 use super::{info, wire};
 use crate::connections::Connection;
+use crate::shell::Command;
 use crate::syntax::ast::{Action, Script, TcpOption};
 use crate::transcript::{Record, Seen, Transcript};
 
@@ -20,6 +21,7 @@ type FirstTimestamp = Option<(u32, u32)>;
 pub fn read(script: &Script, program: &Program, mut bytes: &[u8]) -> Result<Transcript, String> {
     let mut found = Transcript::default();
     let mut first = vec![FirstTimestamp::None; program.connections.list.len()];
+    let (mut options, mut counted) = (Vec::new(), "");
     while !bytes.is_empty() {
         let long = |at: usize| bytes.get(at..at + 8).map_or(0, little);
         let word = |at: usize| bytes.get(at..at + 4).map_or(0, little);
@@ -54,13 +56,13 @@ pub fn read(script: &Script, program: &Program, mut bytes: &[u8]) -> Result<Tran
                 Seen::Called { ended, result, error, differs }
             }
             5 => Seen::Blocked,
-            6 => Seen::State(state(data, error)),
-            7 => Seen::Done,
-            8 => {
-                found.notes.push(format!("line {}: the kernel lacks a parameter", script.events[event].line));
-                Seen::Done
+            6 => {
+                options.push((data, error));
+                let Some(state) = state(&mut options) else { continue };
+                Seen::State(state)
             }
-            9 => Seen::Counted(result),
+            7 => Seen::Done,
+            8 => count(&script.events[event].action, &mut counted, data),
             other => return Err(format!("the guest has a record of kind {other}")),
         };
         let record = Record { event, base, at, seen };
@@ -78,14 +80,43 @@ fn little(bytes: &[u8]) -> i64 {
     bytes.iter().rev().fold(0_u64, |value, byte| value << 8 | u64::from(*byte)) as i64
 }
 
-fn state(data: &[u8], error: i64) -> Result<crate::Scope, String> {
+/// What the kernel says of a socket, when the values of all options (or the errors in their place) are there.
+fn state(options: &mut Vec<(&[u8], i64)>) -> Option<Result<crate::Scope, String>> {
+    let [(info, error), (controller, _), (meminfo, _)] = options[..] else { return None };
+    options.clear();
     if error != 0 {
-        return Err(format!("the socket has no TCP_INFO: {}", super::symbols::error_name(error)));
+        return Some(Err(format!("the socket has no TCP_INFO: {}", super::symbols::error_name(error))));
     }
-    let size = |n: usize| data.get(2 * n..2 * n + 2).map_or(0, little) as usize;
-    let (a, b, c) = (size(0), size(1), size(2));
-    let part = |from: usize, size: usize| data.get(6 + from..6 + from + size).unwrap_or_default();
-    Ok(info::scope(part(0, a), part(a, b), part(a + b, c)))
+    Some(Ok(info::scope(info, controller, meminfo)))
+}
+
+/// What a counter has counted since it was last reset, or its reset; `since` is what the kernel said then.
+fn count<'a>(action: &Action, since: &mut &'a str, now: &'a [u8]) -> Seen {
+    let now = std::str::from_utf8(now).unwrap_or_default();
+    let Action::Commands(commands) = action else { return Seen::Done };
+    let [Command::Counter { name, goes_on, .. }] = commands.as_slice() else {
+        *since = now;
+        return Seen::Done;
+    };
+    let before = counter(since, name).unwrap_or(0);
+    if !goes_on {
+        *since = now;
+    }
+    Seen::Counted(counter(now, name).map_or(-1, |now| now.wrapping_sub(before)))
+}
+
+/// A counter by the name that nstat gives to it, in the text of `/proc/net/snmp` and `/proc/net/netstat`: a line of
+/// names, `TcpExt: A B`, and a line of values, `TcpExt: 1 2`.
+fn counter(text: &str, name: &str) -> Option<i64> {
+    let mut lines = text.lines();
+    while let (Some(names), Some(values)) = (lines.next(), lines.next()) {
+        let Some((group, names)) = names.split_once(": ") else { continue };
+        let mut pairs = names.split(' ').zip(values.split(' ').skip(1));
+        if let Some((_, value)) = pairs.find(|(each, _)| name.strip_prefix(group) == Some(each)) {
+            return value.parse().ok();
+        }
+    }
+    None
 }
 
 fn differs(output: &Output, memory: &[u8]) -> Option<String> {
@@ -138,4 +169,19 @@ fn packet(
         }
     }
     Some(Seen::Packet { tos, segment, torn: false })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_by_the_names_of_nstat() {
+        let text = "Ip: InReceives OutRequests\nIp: 3 4\nTcpExt: A BeyondWindow B\nTcpExt: 1 -2 7\nIpExt: A\nIpExt: 9\n";
+        assert_eq!(counter(text, "IpOutRequests"), Some(4));
+        assert_eq!(counter(text, "TcpExtBeyondWindow"), Some(-2));
+        assert_eq!(counter(text, "IpExtA"), Some(9));
+        assert_eq!(counter(text, "TcpExtWindow"), None);
+        assert_eq!(counter("Tcp: A\n", "TcpA"), None);
+    }
 }

@@ -7,9 +7,6 @@ use crate::syntax::ast::Value;
 /// Port that scripts bind to and connect to without naming it: packetdrill's default.
 pub(super) const PORT: u16 = 8080;
 
-/// Size of the area of zeros from which payload is written and into which it is read, in bytes.
-pub(super) const ZEROS: i64 = 4 << 20;
-
 /// The number that a value stands for.
 pub(super) fn number(value: &Value, line: u32) -> Result<i64, ScriptError> {
     match value {
