@@ -336,6 +336,7 @@ impl Receiver {
 
     /// When FreeBSD acknowledges data of which nothing else has decided it: at once around a hole; else every second
     /// segment, and what the host has merged from several packets (`DELAY_ACK`).
+    #[inline(never)]
     fn decide_on_freebsd(
         &mut self,
         config: &EndpointConfig,
@@ -418,6 +419,14 @@ impl Receiver {
     /// The SACK option; `duplicate` is a range that had arrived before, which stacks with D-SACK report first.
     #[inline]
     fn sack_option(&self, config: &EndpointConfig, duplicate: Option<(u64, u64)>) -> SackBlocks {
+        if duplicate.is_none() && !self.reassembly.has_holes() {
+            return SackBlocks::EMPTY;
+        }
+        self.sack_blocks(config, duplicate)
+    }
+
+    #[cold]
+    fn sack_blocks(&self, config: &EndpointConfig, duplicate: Option<(u64, u64)>) -> SackBlocks {
         let duplicate = duplicate.filter(|_| config.receiver_stack().reports_duplicates());
         if config.sack && (duplicate.is_some() || self.reassembly.has_holes()) {
             pack(duplicate.into_iter().chain(self.reassembly.recent_blocks()))
