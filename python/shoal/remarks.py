@@ -62,9 +62,9 @@ class Remarks:
     @classmethod
     def of_rows(cls, rows: Rows) -> Remarks:
         """The remarks on a sweep of which only numbers are kept."""
-        noticed = [Noticed(text, f"at {rows.name(point)}", count) for text, point, count in rows.notices]
-        seeds = [rows.seeds(point) for point in range(len(rows))]
-        identical = [rows.name(point) for point in rows.identical]
+        noticed = [Noticed(text, f"at {rows.name(point_index)}", count) for text, point_index, count in rows.notices]
+        seeds = [rows.seeds(point_index) for point_index in range(len(rows))]
+        identical = [rows.name(point_index) for point_index in rows.identical]
         until = f" until {rows.plan.until.text}" if rows.plan.until else ""
         return cls(noticed, ("at", "points"), len(rows), seeds, identical, until)
 

@@ -196,7 +196,7 @@ def test_advice_is_complete(short: Question) -> None:
     )
     keys = [one.judged.key for one in advice.ranking]
     assert keys == sorted(keys)
-    assert set(advice.recommended.found) == set(situations(short))
+    assert set(advice.recommended.measured) == set(situations(short))
     assert {one.what for one in advice.around} >= {
         "round trip 10000 us",
         "round trip 40000 us",

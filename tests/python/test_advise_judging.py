@@ -240,7 +240,7 @@ def test_where_sharing_starves_the_queues_are_separated(monkeypatch: pytest.Monk
     table = wording.ranking_table(advice)
     assert (len(table.rows), table.words, table.columns[-1]) == (2, 3, "Incast P99")
     # Each situation was run: an incast has completion times, a flood leaves less than half of the port to others.
-    by_name = {situation.name: own for situation, own in advice.recommended.found.items()}
+    by_name = {situation.name: own for situation, own in advice.recommended.measured.items()}
     assert {"as asked", "incast", "flood of ECT", "four times the flows"} <= set(by_name)
     incast = by_name["incast"].incast_p99_s
     assert incast is not None
@@ -248,7 +248,7 @@ def test_where_sharing_starves_the_queues_are_separated(monkeypatch: pytest.Monk
     assert incast.mean > 2.05e-3
     assert by_name["as asked"].incast_p99_s is None
     # What is otherwise was really run: a round trip of half the length is not the traffic as asked.
-    others = {one.what: one.found for one in advice.around}
+    others = {change.what: change.measured for change in advice.around}
     assert len({repr(own) for own in others.values()}) == len(others)
     # Both laws once in four situations, then with three seeds in all seven, and everything that is otherwise.
     assert len(by_name) == 7
@@ -284,4 +284,4 @@ def test_the_scenario_of_advice_is_the_traffic_as_asked_behind_its_law(monkeypat
     assert {flow["name"]: flow["count"] for flow in resolved["flows"]} == {"scalable": 2, "classic": 2}
     assert resolved["bottleneck"]["aqm"]["kind"] == "classes"
     assert advice.scenario.facts["bottlenecks"][0]["rate_bps"] == 1_000_000_000
-    assert mix(PORT) in advice.recommended.found
+    assert mix(PORT) in advice.recommended.measured

@@ -10,7 +10,7 @@ from shoal.papers import read_paper
 from shoal.papers.checks import Verdict
 from shoal.papers.reproduce import compared, reproduce
 from shoal.papers.spec import Paper
-from shoal.papers.tables import Grid, Row, found
+from shoal.papers.tables import Grid, Row, located
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "papers" / "kuehlewind-2014"
@@ -40,7 +40,7 @@ def test_k_is_a_place_between_whole_packets(paper: Paper) -> None:
         Row({"m": 0.125, "j": float(j), "ratio": ratio}, {"ratio": None}, {"ratio": (ratio, ratio)})
         for j, ratio in enumerate(ratios)
     ]
-    (row,) = found(find, Grid("mix", ("m", "j"), ("ratio",), rows)).rows
+    (row,) = located(find, Grid("mix", ("m", "j"), ("ratio",), rows)).rows
     assert row.values["j"] == pytest.approx(2.5)
     assert row.values["k_over_m"] == pytest.approx(6.0 * 1500 / (31250 / 8))
     assert row.half_width["k_over_m"] == pytest.approx(0), "both seeds agree"

@@ -21,7 +21,7 @@ from shoal.errors import UsageError
 from shoal.search import Condition, FreeParameter, Measurement, Schedule, Standing, read_goals
 from shoal.search.candidates import Candidate, best_of
 from shoal.search.domination import Order, compared, compromise, dominates, front, judge, spread
-from shoal.search.sampler import Told, propose
+from shoal.search.sampler import Lesson, propose
 
 NOTHING = 5
 P = "bottleneck.aqm.dctcp.threshold"
@@ -191,10 +191,10 @@ def test_proposals_are_a_function_of_what_is_known() -> None:
     ]
     rng = random.Random(7)
     known = [
-        Told((rng.random(), float(rng.randrange(1, 100)), float(rng.randrange(1, 10))), (rng.random(),), (0.0,))
+        Lesson((rng.random(), float(rng.randrange(1, 100)), float(rng.randrange(1, 10))), (rng.random(),), (0.0,))
         for _ in range(20)
     ]
-    known.append(Told((0.5, 5.0, 5.0), None, (1.0,)))
+    known.append(Lesson((0.5, 5.0, 5.0), None, (1.0,)))
     first = propose(parameters, known, goals=1, count=8, startup=16, seed=1)
     assert first == propose(parameters, known, goals=1, count=8, startup=16, seed=1)
     assert first != propose(parameters, known, goals=1, count=8, startup=16, seed=2)
@@ -206,7 +206,7 @@ def test_a_small_range_is_exhausted() -> None:
     parameters = [FreeParameter("c", 1, 3, is_whole=True)]
     first = propose(parameters, [], goals=1, count=8, startup=16, seed=1)
     assert sorted(first) == [(1.0,), (2.0,), (3.0,)]
-    known = [Told(at, (at[0],), ()) for at in first]
+    known = [Lesson(at, (at[0],), ()) for at in first]
     assert propose(parameters, known, goals=1, count=8, startup=16, seed=2) == []
 
 
@@ -214,10 +214,10 @@ def test_a_small_range_is_exhausted() -> None:
 def test_proposals_approach_an_optimum_with_a_constraint(seed: int) -> None:
     # (a - 0.2)^2 + (b - 0.7)^2 such that a >= 0.4: the optimum is (0.4, 0.7), where the goal is 0.04.
     parameters = [FreeParameter("a", 0, 1), FreeParameter("b", 0, 1)]
-    known: list[Told] = []
+    known: list[Lesson] = []
     for round_ in range(12):
         for a, b in propose(parameters, known, goals=1, count=8, startup=16, seed=100 * seed + round_):
-            known.append(Told((a, b), ((a - 0.2) ** 2 + (b - 0.7) ** 2,), (max(0.0, 0.4 - a),)))
+            known.append(Lesson((a, b), ((a - 0.2) ** 2 + (b - 0.7) ** 2,), (max(0.0, 0.4 - a),)))
     best = min(one.losses[0] for one in known if one.losses and one.violations[0] == 0)
     assert 0.04 <= best < 0.05, seed
 

@@ -42,8 +42,8 @@ def test_changes_are_listed_with_both_values_and_the_reason(folder: Path) -> Non
     # `smallest` varies the RTT and has another queue; nothing else of it differs.
     found = {change.setting: change for change in changes(folder, "smallest") if change.sweep == "smallest"}
     assert set(found) == {"aqm.kind", "rtt"}
-    assert (found["aqm.kind"].usual, found["aqm.kind"].own) == ("dual-red", "step")
-    assert (found["rtt"].usual, found["rtt"].own, found["rtt"].why) == ("25 ms", "20 ms / 30 ms", "")
+    assert (found["aqm.kind"].usual, found["aqm.kind"].actual) == ("dual-red", "step")
+    assert (found["rtt"].usual, found["rtt"].actual, found["rtt"].why) == ("25 ms", "20 ms / 30 ms", "")
     add(folder / "items" / "smallest.toml", "[quick]", 'because = { rtt = "\\"two paths\\"", aqm = "a threshold" }\n')
     assert {change.why for change in changes(folder, "smallest")} == {'"two paths"', "a threshold"}
     table = settings_table(changes(folder, "smallest"))
@@ -54,7 +54,7 @@ def test_changes_are_listed_with_both_values_and_the_reason(folder: Path) -> Non
 def test_a_change_without_a_reason_is_shown_as_such(folder: Path) -> None:
     add(folder / "items" / "threshold.toml", "[sweeps.renos.metrics]", '"flows.reno.start" = "1 s"\n')
     (change,) = changes(folder, "threshold")
-    assert (change.sweep, change.setting, change.usual, change.own) == ("renos", "start", "0 s", "1 s / 0 s")
+    assert (change.sweep, change.setting, change.usual, change.actual) == ("renos", "start", "0 s", "1 s / 0 s")
     table = settings_table([change])
     assert table is not None
     assert table.rows[0][-1] == "no reason given"

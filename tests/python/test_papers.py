@@ -17,7 +17,7 @@ import shoal
 from shoal.papers import read_paper
 from shoal.papers.reproduce import Reproduction, reproduce, tally_of, verdict_frame, verdict_table
 from shoal.papers.spec import Find, Join
-from shoal.papers.tables import Grid, Row, found, joined
+from shoal.papers.tables import Grid, Row, joined, located
 
 PAPER = Path(__file__).parent / "papers" / "test-paper"
 
@@ -54,21 +54,21 @@ def search(**more: object) -> Find:
 
 
 def test_crossing_by_hand() -> None:
-    (row,) = found(search(), grid([1, 2, 3], [2, 1.5, 0.5])).rows
+    (row,) = located(search(), grid([1, 2, 3], [2, 1.5, 0.5])).rows
     assert row.values == {"k": 2.5, "ratio": 1.0, "crossings": 1.0}
     # On the logarithm: from ln 4 to ln 1/2, zero is two thirds of the way.
-    (row,) = found(search(scale="log"), grid([0, 3], [4, 0.5])).rows
+    (row,) = located(search(scale="log"), grid([0, 3], [4, 0.5])).rows
     assert row.values["k"] == pytest.approx(2)
 
 
 def test_crossings_are_counted_beyond_the_noise() -> None:
     wavy = grid([1, 2, 3, 4], [2, 0.98, 1.02, 0.5])
-    assert found(search(scale="log"), wavy).rows[0].values["crossings"] == 3
-    assert found(search(scale="log", noise=0.05), wavy).rows[0].values["crossings"] == 1
+    assert located(search(scale="log"), wavy).rows[0].values["crossings"] == 3
+    assert located(search(scale="log", noise=0.05), wavy).rows[0].values["crossings"] == 1
 
 
 def test_no_crossing_has_no_value() -> None:
-    (row,) = found(search(), grid([1, 2], [3, 2])).rows
+    (row,) = located(search(), grid([1, 2], [3, 2])).rows
     assert math.isnan(row.values["k"])
     assert row.values["crossings"] == 0
 
@@ -76,13 +76,13 @@ def test_no_crossing_has_no_value() -> None:
 def test_interval_of_a_crossing_comes_from_the_seeds() -> None:
     # Seed 1 crosses at 1.5, seed 2 at 2.5; t(0.975, 1) = 12.706, s/sqrt(2) = 0.5.
     seeds = [(2.0, 3.0), (0.0, 2.0), (-1.0, 0.0)]
-    (row,) = found(search(), grid([1, 2, 3], [2.5, 1.0, -0.5], seeds=seeds)).rows
+    (row,) = located(search(), grid([1, 2, 3], [2.5, 1.0, -0.5], seeds=seeds)).rows
     assert row.values["k"] == pytest.approx(2)
     assert row.half_width["k"] == pytest.approx(12.706 * 0.5, abs=1e-3)
 
 
 def test_maximum() -> None:
-    (row,) = found(search(metric="", equals=None, maximum="ratio"), grid([1, 2, 3], [0.5, 0.9, 0.8])).rows
+    (row,) = located(search(metric="", equals=None, maximum="ratio"), grid([1, 2, 3], [0.5, 0.9, 0.8])).rows
     assert (row.values["k"], row.values["ratio"]) == (2, 0.9)
 
 

@@ -19,6 +19,15 @@ FRAGMENT = r"(Of|Those|Both|The same|The others|Everything else|Likewise)\b"
 CODE = (".py", ".rs", ".c", ".h", ".ts", ".mjs", ".sh")
 # Addresses cannot be broken, and what tells a checker to look away stands on its line.
 EXCUSED = re.compile(r"\(?https?://\S+|  # (noqa|type: ignore).*$")
+# What is no name of a value, and what it keeps from a reader.
+NO_NAMES = {
+    "found": "what was found: a match, rows, links",
+    "one": "one of what: a candidate, a scenario, a line",
+    "own": "whose, but not what: runs of a seed, columns of a table",
+    "told": "what somebody learns: decisions, remarks",
+}
+# `place` is an index, a path, a folder or a key; so many are where something stands, in a message or a search.
+MOST_PLACES = 2
 # Written by a program.
 GENERATED = {"python/shoal/scenario_keys.py", "python/shoal/contract.py"}
 
@@ -78,6 +87,29 @@ def test_comments_of_rust_are_no_fragments() -> None:
 def with_line_before(text: str) -> Iterator[tuple[str, str]]:
     lines = text.splitlines()
     return zip(["", *lines], lines, strict=False)
+
+
+def bindings(path: Path) -> Iterator[tuple[int, str]]:
+    """Every name that a file gives to a value, a parameter, a function or a class, with its line."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                yield node.lineno, name.lstrip("_")
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.ExceptHandler(name=str(name)):
+                yield node.lineno, name.lstrip("_")
+
+
+def test_values_are_called_what_they_are() -> None:
+    names = [
+        (place(path, line), name)
+        for path in files(".py")
+        if path.is_relative_to(ROOT / "python" / "shoal") or path.parts[len(ROOT.parts)] in ("tools", "studies")
+        for line, name in bindings(path)
+    ]
+    assert [f"{where} {name}: {NO_NAMES[name]}" for where, name in names if name in NO_NAMES] == []
+    places = [where for where, name in names if name == "place"]
+    # A place fewer: lower the number above.
+    assert len(places) == MOST_PLACES, "\n".join(places)
 
 
 def test_long_functions_do_not_become_more() -> None:

@@ -51,13 +51,13 @@ class Standing:
         The law with its parameters.
     judged
         What it is worth.
-    found
+    measured
         Means over the seeds for each situation.
     """
 
     candidate: Candidate
     judged: Judged
-    found: Mapping[Situation, Means]
+    measured: Mapping[Situation, Means]
 
 
 @dataclass(frozen=True)
@@ -68,13 +68,13 @@ class Around:
     ----------
     what
         What is otherwise, in words.
-    judged, found
-        What it is worth then, in the traffic as asked.
+    judged, measured
+        What it is worth then, and means over the seeds, in the traffic as asked.
     """
 
     what: str
     judged: Judged
-    found: Means
+    measured: Means
 
 
 @dataclass(frozen=True)
@@ -208,14 +208,18 @@ def _screen(search: _Search, tried: Sequence[Candidate]) -> _Screening:
     first_look = look(question)
     # A look at the traffic as asked alone would prefer laws that suit nothing else; on fast ports more takes too long.
     packets = len(tried) * first_look.packets(question.rate_bps)
-    plain = [one for one in everywhere if not one.incast and not one.is_flooded and not one.is_crowded]
+    plain = [
+        situation
+        for situation in everywhere
+        if not situation.incast and not situation.is_flooded and not situation.is_crowded
+    ]
     plain = plain[: max(_least_seen, int(_most_looked_at / packets))]
     measured: dict[str, dict[Situation, Means]] = {candidate.name: {} for candidate in tried}
 
     def looked_at(some: Sequence[Candidate], where: Sequence[Situation]) -> list[Candidate]:
         """These candidates in the order of what is known of them after a look at more situations."""
-        for candidate, own in search.measure(some, where, first_look, _seeds[:1], f"{len(some)} laws"):
-            measured[candidate.name] |= own
+        for candidate, more in search.measure(some, where, first_look, _seeds[:1], f"{len(some)} laws"):
+            measured[candidate.name] |= more
         judged = [(judge(measured[candidate.name], question.goal), candidate) for candidate in some]
         judged.sort(key=lambda pair: (pair[0].key, pair[1].name))
         return [candidate for _, candidate in judged]
@@ -235,8 +239,8 @@ def _confirm(search: _Search, screening: _Screening) -> list[Standing]:
     """Try what was kept in all situations, with all seeds; best first."""
     label = f"best {len(screening.kept)} everywhere"
     standings = [
-        Standing(candidate, judge(own, search.question.goal), own)
-        for candidate, own in search.measure(screening.kept, search.situations, screening.length, _seeds, label)
+        Standing(candidate, judge(measured, search.question.goal), measured)
+        for candidate, measured in search.measure(screening.kept, search.situations, screening.length, _seeds, label)
     ]
     return sorted(standings, key=lambda standing: (standing.judged.key, standing.candidate.name))
 
@@ -245,8 +249,8 @@ def _promising(ordered: Sequence[Candidate]) -> list[Candidate]:
     """The better half of each family, and some more of small ones."""
     kept: list[Candidate] = []
     for family in families:
-        own = [one for one in ordered if one.family == family]
-        kept += own[: max(_promising_least, ceil(len(own) / 2))]
+        members = [candidate for candidate in ordered if candidate.family == family]
+        kept += members[: max(_promising_least, ceil(len(members) / 2))]
     return kept
 
 
@@ -274,9 +278,9 @@ def _around(search: _Search, candidate: Candidate, length: Length) -> Iterator[A
     """The recommended law with other parameters, and with other traffic than was asked."""
     varied = list(_variations(search.question, candidate))
     wanted = [scenario(other, mix(other), law.aqm, length, separate=law.separate) for _, other, law in varied]
-    measured = search.runner.means(wanted, _seeds, f"{len(varied)} things otherwise")
-    for (what, other, _), own in zip(varied, measured, strict=True):
-        yield Around(what, judge({mix(other): own}, search.question.goal), own)
+    measurements = search.runner.means(wanted, _seeds, f"{len(varied)} things otherwise")
+    for (what, other, _), measured in zip(varied, measurements, strict=True):
+        yield Around(what, judge({mix(other): measured}, search.question.goal), measured)
 
 
 def _variations(question: Question, candidate: Candidate) -> Iterator[tuple[str, Question, Candidate]]:

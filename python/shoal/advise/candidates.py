@@ -79,8 +79,8 @@ class Family:
 
 
 families: dict[str, Family] = {
-    one.name: one
-    for one in (
+    family.name: family
+    for family in (
         Family("no ECN", "nothing is marked: scalable senders see losses, as classic ones do", uses_ecn=False),
         Family("marks only", "ECN-capable packets are marked above K, all others wait until the buffer is full"),
         Family("one knee", "the same law marks ECN-capable packets and drops all others (ECN on, WRED on)"),
@@ -99,8 +99,8 @@ families: dict[str, Family] = {
 
 def candidates(question: Question) -> list[Candidate]:
     """All laws that are tried at such a port."""
-    found = list(_on_switch(question) if question.kind is Device.SWITCH else _on_linux(question))
-    return list({(one.family, one.name): one for one in found}.values())
+    tried = list(_on_switch(question) if question.kind is Device.SWITCH else _on_linux(question))
+    return list({(candidate.family, candidate.name): candidate for candidate in tried}.values())
 
 
 def thresholds_bytes(question: Question) -> list[int]:

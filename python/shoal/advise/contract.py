@@ -22,9 +22,10 @@ def as_dict(advice: Advice) -> dict[str, Any]:
         "verdict": str(advice.verdict),
         "answer": wording.verdict(advice),
         "recommended": _standing(advice.recommended),
-        "ranking": [_standing(one) for one in advice.ranking],
+        "ranking": [_standing(standing) for standing in advice.ranking],
         "around": [
-            {"what": one.what, "judged": _judged(one.judged), "found": _means(one.found)} for one in advice.around
+            {"what": change.what, "judged": _judged(change.judged), "found": _means(change.measured)}
+            for change in advice.around
         ],
         "not_modelled": wording.not_modelled(advice),
         "scenario": advice.scenario.resolved,
@@ -33,13 +34,13 @@ def as_dict(advice: Advice) -> dict[str, Any]:
     }
 
 
-def _standing(one: Standing) -> dict[str, Any]:
+def _standing(standing: Standing) -> dict[str, Any]:
     return {
-        "law": one.candidate.family,
-        "summary": families[one.candidate.family].summary,
-        "parameters": dict(one.candidate.parameters),
-        "bottleneck": {"aqm": one.candidate.aqm},
-        "judged": _judged(one.judged),
+        "law": standing.candidate.family,
+        "summary": families[standing.candidate.family].summary,
+        "parameters": dict(standing.candidate.parameters),
+        "bottleneck": {"aqm": standing.candidate.aqm},
+        "judged": _judged(standing.judged),
         "situations": [
             {
                 "name": situation.name,
@@ -47,32 +48,32 @@ def _standing(one: Standing) -> dict[str, Any]:
                 "classic_flows": situation.classic,
                 "incast": situation.incast,
                 "flooded": situation.is_flooded,
-                **_means(own),
+                **_means(means),
             }
-            for situation, own in one.found.items()
+            for situation, means in standing.measured.items()
         ],
     }
 
 
-def _judged(one: Judged) -> dict[str, Any]:
+def _judged(judged: Judged) -> dict[str, Any]:
     return {
-        "unequal": one.unequal,
-        "utilisation": one.utilisation,
-        "scalable_p99_s": one.delay_s,
-        "classic_p99_s": one.classic_delay_s,
-        "incast_p99_s": one.incast_s,
-        "missed": list(one.missed),
+        "unequal": judged.unequal,
+        "utilisation": judged.utilisation,
+        "scalable_p99_s": judged.delay_s,
+        "classic_p99_s": judged.classic_delay_s,
+        "incast_p99_s": judged.incast_s,
+        "missed": list(judged.missed),
     }
 
 
-def _means(own: Means) -> dict[str, Any]:
+def _means(means: Means) -> dict[str, Any]:
     numbers: dict[str, Estimate | None] = {
-        "ratio": own.ratio,
-        "utilisation": own.utilisation,
-        "scalable_p99_s": own.scalable_p99_s,
-        "classic_p99_s": own.classic_p99_s,
-        "classic_lost": own.classic_lost,
-        "incast_p99_s": own.incast_p99_s,
-        "timeouts": own.timeouts,
+        "ratio": means.ratio,
+        "utilisation": means.utilisation,
+        "scalable_p99_s": means.scalable_p99_s,
+        "classic_p99_s": means.classic_p99_s,
+        "classic_lost": means.classic_lost,
+        "incast_p99_s": means.incast_p99_s,
+        "timeouts": means.timeouts,
     }
     return {name: None if value is None else value.to_dict() for name, value in numbers.items()}

@@ -78,10 +78,10 @@ def _quantile(delays: Mapping[str, Any] | None) -> float | None:
 
 
 def _lost(link: Mapping[str, Any]) -> float | None:
-    own = link["not_ect"]
-    if not own["arrived"]:
+    packets = link["not_ect"]
+    if not packets["arrived"]:
         return None
-    return float(own["dropped"]) / float(own["arrived"])
+    return float(packets["dropped"]) / float(packets["arrived"])
 
 
 def _upper(values: Sequence[float], part: float) -> float | None:
@@ -105,18 +105,18 @@ class Means:
 
 def means(runs: Sequence[Numbers]) -> Means:
     """Means over the seeds; a number that one of them lacks is lacking."""
-    found: dict[str, Any] = {}
-    for one in fields(Numbers):
-        values = [getattr(run, one.name) for run in runs]
+    estimates: dict[str, Any] = {}
+    for field in fields(Numbers):
+        values = [getattr(run, field.name) for run in runs]
         known = [float(value) for value in values if value is not None]
-        if one.name == "ratio":
+        if field.name == "ratio":
             known = [math.log(value) for value in known]
         mean = estimate(known) if known and len(known) == len(values) else None
-        if one.name == "ratio" and mean is not None:
+        if field.name == "ratio" and mean is not None:
             half = None if mean.half_width is None else math.exp(mean.mean) * math.expm1(mean.half_width)
             mean = Estimate(math.exp(mean.mean), half, mean.n)
-        found[one.name] = mean
-    return Means(**found)
+        estimates[field.name] = mean
+    return Means(**estimates)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,26 +182,28 @@ class Judged:
     key: tuple[float, ...]
 
 
-def judge(found: Mapping[Situation, Means], goal: Goal) -> Judged:
+def judge(measured: Mapping[Situation, Means], goal: Goal) -> Judged:
     """Judge a candidate by its worst situation; the first situation is the traffic as asked."""
     wanted = requirements[goal]
-    bulk = {situation: own for situation, own in found.items() if not situation.incast and not situation.is_flooded}
-    ratios = {situation: own.ratio.mean for situation, own in bulk.items() if own.ratio is not None}
+    bulk = {
+        situation: means for situation, means in measured.items() if not situation.incast and not situation.is_flooded
+    }
+    ratios = {situation: means.ratio.mean for situation, means in bulk.items() if means.ratio is not None}
     apart = {situation: max(ratio, 1 / ratio) for situation, ratio in ratios.items()}
     unequal = max(apart.values(), default=None)
-    utilisation = min(own.utilisation.mean for own in bulk.values())
-    mixed = {situation: own for situation, own in bulk.items() if situation.is_mixed} or bulk
-    delay_s = max(_delay(own) for own in mixed.values())
-    classic = [own.classic_p99_s.mean for own in mixed.values() if own.classic_p99_s is not None]
-    incasts = [own.incast_p99_s.mean for own in found.values() if own.incast_p99_s is not None]
+    utilisation = min(means.utilisation.mean for means in bulk.values())
+    mixed = {situation: means for situation, means in bulk.items() if situation.is_mixed} or bulk
+    delay_s = max(_delay(means) for means in mixed.values())
+    classic = [means.classic_p99_s.mean for means in mixed.values() if means.classic_p99_s is not None]
+    incasts = [means.incast_p99_s.mean for means in measured.values() if means.incast_p99_s is not None]
     missed, excess = [], 0.0
-    asked = next(iter(found))
-    for situation, own in apart.items():
+    asked = next(iter(measured))
+    for situation, ratio in apart.items():
         most = wanted.most_unequal if situation == asked else wanted.most_unequal_elsewhere
-        if own > most:
+        if ratio > most:
             more = "scalable" if ratios[situation] > 1 else "classic"
-            missed.append(f"{more} flows get {own:.3g} times the rate of the others ({situation.name})")
-            excess += math.log(own / most)
+            missed.append(f"{more} flows get {ratio:.3g} times the rate of the others ({situation.name})")
+            excess += math.log(ratio / most)
     if utilisation < wanted.least_utilisation:
         worst = min(bulk, key=lambda situation: bulk[situation].utilisation.mean)
         missed.append(f"the link is only {utilisation:.1%} busy ({worst.name})")
@@ -223,7 +225,7 @@ def judge(found: Mapping[Situation, Means], goal: Goal) -> Judged:
     )
 
 
-def _delay(own: Means) -> float:
+def _delay(means: Means) -> float:
     """Delay of scalable packets; of all others where a queue without ECN tells none apart, or where there are none."""
-    either = own.scalable_p99_s or own.classic_p99_s
+    either = means.scalable_p99_s or means.classic_p99_s
     return 0.0 if either is None else either.mean

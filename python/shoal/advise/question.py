@@ -166,7 +166,11 @@ class Question:
 
     def _bytes(self, amount: str, unlimited: str, hint: str) -> float:
         scenario = _checked({"rate": self.rate, "buffer": amount}, [{"cc": self.scalable, "rtt": self.rtt}])
-        limits = [one["bytes"] for one in scenario.facts["bottlenecks"][0]["thresholds"] if one["label"] == "limit"]
+        limits = [
+            threshold["bytes"]
+            for threshold in scenario.facts["bottlenecks"][0]["thresholds"]
+            if threshold["label"] == "limit"
+        ]
         if not limits or limits[0] is None:
             raise UsageError(unlimited, hint=hint)
         return float(limits[0])
@@ -186,7 +190,7 @@ class Question:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it, with the values that were taken for what was not said."""
-        said: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(self)}
+        said: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
         return {
             **said,
             "other_rtts": list(self.other_rtts),

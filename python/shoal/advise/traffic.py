@@ -74,25 +74,25 @@ def mix(question: Question) -> Situation:
 def situations(question: Question) -> list[Situation]:
     """The traffic as asked, with few and with many flows, of one kind alone, with an incast, and with a flood."""
     asked = mix(question)
-    found = [asked]
+    wanted = [asked]
     if asked.is_mixed:
         # First what tells most: on fast ports the first looks see no more.
-        found += [Situation("scalable alone", asked.scalable, 0), Situation("classic alone", 0, asked.classic)]
-        found += [
+        wanted += [Situation("scalable alone", asked.scalable, 0), Situation("classic alone", 0, asked.classic)]
+        wanted += [
             Situation("one flow each", 1, 1),
             Situation("four times the flows", 4 * asked.scalable, 4 * asked.classic, is_crowded=True),
         ]
     else:
-        found += [Situation("one flow", min(1, asked.scalable), min(1, asked.classic))]
-        found += [Situation("four times the flows", 4 * asked.scalable, 4 * asked.classic, is_crowded=True)]
+        wanted += [Situation("one flow", min(1, asked.scalable), min(1, asked.classic))]
+        wanted += [Situation("four times the flows", 4 * asked.scalable, 4 * asked.classic, is_crowded=True)]
     if question.incast:
-        found.append(replace(asked, name="incast", incast=question.incast))
+        wanted.append(replace(asked, name="incast", incast=question.incast))
     if not question.is_trusted:
-        found.append(replace(asked, name="flood of ECT", is_flooded=True))
+        wanted.append(replace(asked, name="flood of ECT", is_flooded=True))
     # A question for a single flow asks for some of them twice.
     known: dict[tuple[int, int, int, bool], Situation] = {}
-    for one in found:
-        known.setdefault((one.scalable, one.classic, one.incast, one.is_flooded), one)
+    for situation in wanted:
+        known.setdefault((situation.scalable, situation.classic, situation.incast, situation.is_flooded), situation)
     return list(known.values())
 
 

@@ -49,12 +49,12 @@ def _sentence(text: str) -> str:
 
 def _shared(advice: Advice) -> list[str]:
     """The best law of a shared queue, where another kind of answer is recommended."""
-    for one in advice.ranking:
-        family = families[one.candidate.family]
+    for standing in advice.ranking:
+        family = families[standing.candidate.family]
         if family.uses_ecn and family.is_shared:
-            missed = "; ".join(one.judged.missed)
+            missed = "; ".join(standing.judged.missed)
             what = f"it misses: {missed}" if missed else "it meets what the goal requires, too"
-            return [f"The best shared queue with marks is {one.candidate.name}; {what}."]
+            return [f"The best shared queue with marks is {standing.candidate.name}; {what}."]
     return []
 
 
@@ -71,18 +71,18 @@ def _goal(advice: Advice) -> str:
 def _trust(advice: Advice) -> list[str]:
     return [
         "Senders are not trusted: with traffic that is ECN-capable, answers no mark and takes "
-        f"{unresponsive_share:.0%} of the link, the delay of scalable packets is {milliseconds(own.scalable_p99_s)} "
-        f"(99th percentile), and {percent(own.classic_lost)} of the classic packets are lost."
-        for one, own in advice.recommended.found.items()
-        if one.is_flooded
+        f"{unresponsive_share:.0%} of the link, the delay of scalable packets is {milliseconds(means.scalable_p99_s)} "
+        f"(99th percentile), and {percent(means.classic_lost)} of the classic packets are lost."
+        for situation, means in advice.recommended.measured.items()
+        if situation.is_flooded
     ]
 
 
 def ranking_table(advice: Advice) -> Table:
     """The best candidate of each kind, best first."""
-    has_incast = any(one.judged.incast_s is not None for one in advice.ranking)
+    has_incast = any(standing.judged.incast_s is not None for standing in advice.ranking)
     columns = ("Law", "Parameters", "Misses", "Unequal", "Busy", "Scalable P99", "Classic P99")
-    rows = [_ranked(one, has_incast=has_incast) for one in advice.ranking]
+    rows = [_ranked(standing, has_incast=has_incast) for standing in advice.ranking]
     return Table(
         "The best of each kind, by its worst situation",
         (*columns, "Incast P99") if has_incast else columns,
@@ -91,11 +91,11 @@ def ranking_table(advice: Advice) -> Table:
     )
 
 
-def _ranked(one: Standing, *, has_incast: bool) -> tuple[str, ...]:
-    judged = one.judged
+def _ranked(standing: Standing, *, has_incast: bool) -> tuple[str, ...]:
+    judged = standing.judged
     cells = (
-        one.candidate.family,
-        ", ".join(f"{key} {value}" for key, value in one.candidate.parameters.items()),
+        standing.candidate.family,
+        ", ".join(f"{key} {value}" for key, value in standing.candidate.parameters.items()),
         "; ".join(judged.missed) or "nothing",
         _none if judged.unequal is None else f"{judged.unequal:.2f} x",
         percent(single(judged.utilisation)),
@@ -110,27 +110,30 @@ _measured = ("Scalable/classic", "Busy", "Scalable P99", "Classic P99", "Classic
 
 def situation_table(standing: Standing) -> Table:
     """A candidate in each situation: means over the seeds."""
-    rows = [(one.name, f"{one.scalable} + {one.classic}", *_cells(own)) for one, own in standing.found.items()]
+    rows = [
+        (situation.name, f"{situation.scalable} + {situation.classic}", *_cells(means))
+        for situation, means in standing.measured.items()
+    ]
     return Table(f"{standing.candidate.name}, in each situation", ("Situation", "Flows", *_measured), rows, words=2)
 
 
 def around_table(advice: Advice) -> Table:
     """The recommended law when something is otherwise."""
-    rows = [(one.what, _fate(one), *_cells(one.found)) for one in advice.around]
+    rows = [(change.what, _fate(change), *_cells(change.measured)) for change in advice.around]
     return Table("The recommended law if something is otherwise", ("Otherwise", "Misses", *_measured), rows, words=2)
 
 
-def _fate(one: Around) -> str:
-    return "; ".join(one.judged.missed) or "nothing"
+def _fate(change: Around) -> str:
+    return "; ".join(change.judged.missed) or "nothing"
 
 
-def _cells(own: Means) -> tuple[str, ...]:
+def _cells(means: Means) -> tuple[str, ...]:
     return (
-        _ratio(own.ratio),
-        percent(own.utilisation),
-        milliseconds(own.scalable_p99_s),
-        milliseconds(own.classic_p99_s),
-        percent(own.classic_lost),
+        _ratio(means.ratio),
+        percent(means.utilisation),
+        milliseconds(means.scalable_p99_s),
+        milliseconds(means.classic_p99_s),
+        percent(means.classic_lost),
     )
 
 
@@ -144,7 +147,7 @@ def _ratio(value: Estimate | None) -> str:
 
 def fails(advice: Advice) -> str:
     """When the recommended law does not hold, in a sentence."""
-    failing = [one.what for one in advice.around if one.judged.missed]
+    failing = [change.what for change in advice.around if change.judged.missed]
     if not failing:
         return f"It still meets the goal in all {len(advice.around)} ways in which something was otherwise."
     return f"It does not meet the goal any more with: {'; '.join(failing)}."

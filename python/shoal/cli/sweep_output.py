@@ -79,20 +79,20 @@ def _finish(rows: Rows) -> None:
     for name, text in rows.plan.metrics.items():
         first = None
         missing = without = 0
-        for point in range(len(rows)):
-            undefined = rows.undefined_at(point, text)
+        for point_index in range(len(rows)):
+            undefined = rows.undefined_at(point_index, text)
             if undefined is not None:
                 missing += 1
-                first = first or (point, undefined)
-            elif rows.failure(point) is None and rows.cell(point, text) is None:
+                first = first or (point_index, undefined)
+            elif rows.failure(point_index) is None and rows.cell(point_index, text) is None:
                 without += 1
         if without:
             talk.note(f"note: `{name}` has no value at {without} of {len(rows)} points: the runs have no such number")
         if first is not None:
             undefined_metrics.append((name, missing, *first))
-    for name, missing, point, undefined in undefined_metrics:
+    for name, missing, point_index, undefined in undefined_metrics:
         raise UsageError(
-            f"the metric `{name}` is undefined at {missing} of {len(rows)} points, first at {rows.name(point)}: "
+            f"the metric `{name}` is undefined at {missing} of {len(rows)} points, first at {rows.name(point_index)}: "
             f"`{undefined.text}`: {undefined.reason}",
             hint="the table shows `undefined` there; the other numbers are right",
         )

@@ -97,8 +97,7 @@ class Compared(Ran):
 
     def quantity(self, name: str) -> Quantity | None:
         """The quantity of a name, or the first whose name begins so."""
-        own = [quantity for quantity in self.quantities if quantity.measure.name.startswith(name)]
-        return own[0] if own else None
+        return next((quantity for quantity in self.quantities if quantity.measure.name.startswith(name)), None)
 
     def having(self, verdict: Verdict) -> list[Quantity]:
         """Quantities with a verdict."""
@@ -112,10 +111,10 @@ class Compared(Ran):
 
 def worst_of_families(quantities: Sequence[Quantity]) -> dict[Family, Quantity]:
     """For each family that some quantities belong to, the one with the largest difference in margins."""
-    found: dict[Family, Quantity] = {}
-    for quantity in sorted(quantities, key=lambda one: -one.in_margins):
-        found.setdefault(quantity.measure.family, quantity)
-    return {family: found[family] for family in Family if family in found}
+    worst: dict[Family, Quantity] = {}
+    for quantity in sorted(quantities, key=lambda quantity: -quantity.in_margins):
+        worst.setdefault(quantity.measure.family, quantity)
+    return {family: worst[family] for family in Family if family in worst}
 
 
 @dataclass(frozen=True)
@@ -128,18 +127,18 @@ class Comparison(Sequence[Compared]):
     @classmethod
     def of(cls, ran: Sequence[Ran], seeds: Sequence[int]) -> Comparison:
         """Decide on all quantities of all scenarios together."""
-        found = [_paired(one) for one in ran]
-        decisions = iter(decide([pairs for quantities, _ in found for _, pairs in quantities]))
+        paired = [_paired(entry) for entry in ran]
+        decisions = iter(decide([pairs for quantities, _ in paired for _, pairs in quantities]))
         compared = [
             Compared(
-                one.name,
-                one.scenario,
-                one.sim,
-                one.linux,
-                (*one.notes, *missing),
+                entry.name,
+                entry.scenario,
+                entry.sim,
+                entry.linux,
+                (*entry.notes, *missing),
                 tuple(Quantity(measure, pairs, next(decisions)) for measure, pairs in quantities),
             )
-            for one, (quantities, missing) in zip(ran, found, strict=True)
+            for entry, (quantities, missing) in zip(ran, paired, strict=True)
         ]
         return cls(tuple(compared), tuple(seeds))
 
@@ -156,29 +155,35 @@ class Comparison(Sequence[Compared]):
     @property
     def kernel(self) -> dict[str, Any]:
         """What the kernel plane ran on: ``kernel``, ``mode``."""
-        own = self.scenarios[0].linux[0].data["linux"]
-        return {"release": own["kernel"], "mode": own["mode"]}
+        linux = self.scenarios[0].linux[0].data["linux"]
+        return {"release": linux["kernel"], "mode": linux["mode"]}
 
     @property
     def tests(self) -> int:
         """Quantities of all scenarios that are tested, which verdicts are corrected for."""
-        return sum(not quantity.pairs.is_exact for one in self for quantity in one.quantities)
+        return sum(not quantity.pairs.is_exact for compared in self for quantity in compared.quantities)
 
     @property
     def kinds(self) -> list[Kind]:
         """Kinds of the quantities, in the order of their table."""
-        used = {quantity.measure.kind for one in self for quantity in one.quantities}
+        used = {quantity.measure.kind for compared in self for quantity in compared.quantities}
         return [kind for name, kind in kinds.items() if name in used]
 
     @cached_property
     def headlines(self) -> list[Headline]:
         """Relative differences over the scenarios, of the quantities that matter most."""
-        return headlines([(one.name, quantity.measure, _size(quantity)) for one in self for quantity in one.quantities])
+        return headlines(
+            [
+                (compared.name, quantity.measure, _size(quantity))
+                for compared in self
+                for quantity in compared.quantities
+            ]
+        )
 
     @property
     def missed(self) -> list[str]:
         """Titles of the targets that the medians miss."""
-        return [one.title for one in self.headlines if one.is_missed]
+        return [headline.title for headline in self.headlines if headline.is_missed]
 
     @property
     def json(self) -> str:
@@ -192,36 +197,36 @@ class Comparison(Sequence[Compared]):
             "level": level,
             "power": power,
             "tests": self.tests,
-            "headlines": [one.json for one in self.headlines],
+            "headlines": [headline.json for headline in self.headlines],
             "scenarios": [
                 {
-                    "name": one.name,
-                    "title": one.scenario.title,
-                    "notes": list(one.notes),
-                    "scenario": one.scenario.resolved,
-                    "quantities": [_quantity_json(quantity) for quantity in one.quantities],
+                    "name": compared.name,
+                    "title": compared.scenario.title,
+                    "notes": list(compared.notes),
+                    "scenario": compared.scenario.resolved,
+                    "quantities": [_quantity_json(quantity) for quantity in compared.quantities],
                 }
-                for one in self
+                for compared in self
             ],
         }
         return json.dumps(content, indent=2, allow_nan=False) + "\n"
 
 
-def _paired(one: Ran) -> tuple[list[tuple[Measure, Pairs]], list[str]]:
+def _paired(ran: Ran) -> tuple[list[tuple[Measure, Pairs]], list[str]]:
     """What every run of both planes has measured, and lines about what only some have."""
-    found, missing = [], []
-    for measure in measures(one.linux[0]):
-        sim, linux = ([measure.get(run) for run in runs] for runs in (one.sim, one.linux))
+    paired, missing = [], []
+    for measure in measures(ran.linux[0]):
+        sim, linux = ([measure.get(run) for run in runs] for runs in (ran.sim, ran.linux))
         known = [[value for value in side if value is not None] for side in (sim, linux)]
         if len(known[0]) == len(sim) and len(known[1]) == len(linux):
-            margin = kinds[measure.kind].margin(one.linux[0])
-            found.append((measure, Pairs(tuple(known[0]), tuple(known[1]), margin)))
+            margin = kinds[measure.kind].margin(ran.linux[0])
+            paired.append((measure, Pairs(tuple(known[0]), tuple(known[1]), margin)))
         elif known[0] or known[1]:
             missing.append(
                 f"{measure.title} ({measure.of}) is not compared: {len(known[0])} of {len(sim)} runs of the simulator "
                 f"have it, and {len(known[1])} of {len(linux)} on Linux"
             )
-    return found, missing
+    return paired, missing
 
 
 def _size(quantity: Quantity) -> float:

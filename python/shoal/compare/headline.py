@@ -70,7 +70,7 @@ class Headline:
 
 def headlines(sizes: Sequence[tuple[str, Measure, float]]) -> list[Headline]:
     """The head of what was measured: name of a scenario, measure, size of the relative difference."""
-    found = []
+    heads = []
     for title, prefix, target in _quantities:
         largest: dict[str, float] = {}
         for scenario, measure, size in sizes:
@@ -82,5 +82,5 @@ def headlines(sizes: Sequence[tuple[str, Measure, float]]) -> list[Headline]:
             # The smallest size that nine of ten scenarios do not exceed.
             p90 = ordered[-(-len(ordered) * 9 // 10) - 1]
             median = statistics.median(ordered)
-            found.append(Headline(title, len(ordered), median, p90, ordered[-1], worst_in, target))
-    return found
+            heads.append(Headline(title, len(ordered), median, p90, ordered[-1], worst_in, target))
+    return heads

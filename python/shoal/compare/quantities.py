@@ -63,12 +63,14 @@ def _measure(
     name: str, metric: str, kind: str, *arguments: object, of: str = "link", word: str = "", title: str = ""
 ) -> Measure:
     """A metric with its arguments; ``word`` says which of its statistics it is, ``title`` stands for its own."""
-    one = metrics[metric]
-    title = title or (one.title if one.title[1:2].isupper() else one.title[:1].lower() + one.title[1:])
-    unit, factor = _shown.get(one.unit, (one.unit.title, one.unit.of(1.0)))
+    declared = metrics[metric]
+    title = title or (
+        declared.title if declared.title[1:2].isupper() else declared.title[:1].lower() + declared.title[1:]
+    )
+    unit, factor = _shown.get(declared.unit, (declared.unit.title, declared.unit.of(1.0)))
 
     def get(result: Result) -> float | None:
-        value = one.formula(result, *arguments)
+        value = declared.formula(result, *arguments)
         return None if value is None or math.isnan(value) else float(value)
 
     return Measure(name, f"{title} {word}".strip(), of, unit, factor, kind, get)
@@ -78,12 +80,12 @@ def measures(result: Result) -> Iterator[Measure]:
     """Everything that is compared in runs like this one, in the order of reports."""
     names = [group["name"] for group in result.groups]
     pairs = sorted(combinations(names, 2), key="/".join)
-    for one, kind in _compared(Of.LINK):
-        yield _measure(one, one, kind)
+    for name, kind in _compared(Of.LINK):
+        yield _measure(name, name, kind)
     for first, second in pairs:
-        for one, kind in _compared(Of.PAIR):
+        for name, kind in _compared(Of.PAIR):
             pair = f"{first}/{second}"
-            yield _measure(f"{one}_{pair}", one, kind, first, second, word=pair)
+            yield _measure(f"{name}_{pair}", name, kind, first, second, word=pair)
     for part in ("p50", "p99"):
         word = statistics[part]
         yield _measure(f"queue_{part}_packets", "class_queue_packets", "queue-quantile", "all", part, word=word)
@@ -98,7 +100,7 @@ def measures(result: Result) -> Iterator[Measure]:
 
 def _compared(of: Of) -> list[tuple[str, str]]:
     """Metrics that say of themselves that they are compared, with their kinds."""
-    return [(one.name, one.compared) for one in metrics.values() if one.compared and one.of is of]
+    return [(metric.name, metric.compared) for metric in metrics.values() if metric.compared and metric.of is of]
 
 
 def _of_class(which: str, of: str, *, is_alone: bool) -> Iterator[Measure]:
@@ -116,8 +118,8 @@ def _of_class(which: str, of: str, *, is_alone: bool) -> Iterator[Measure]:
 
 def _of_group(index: int, group: GroupResult, *, has_ecn: bool) -> Iterator[Measure]:
     of = group["name"]
-    for one, kind in _compared(Of.GROUP):
-        yield _measure(f"{metrics[one].formula.__name__}_{of}", one, kind, of, of=of)
+    for name, kind in _compared(Of.GROUP):
+        yield _measure(f"{metrics[name].formula.__name__}_{of}", name, kind, of, of=of)
 
     def measure(key: str, title: str, kind: str, get: Get, unit: str = "", factor: float = 1.0) -> Measure:
         return Measure(f"{key}_{of}", title, of, unit, factor, kind, get)
@@ -162,8 +164,8 @@ def _quantile(group: str, column: str, part: float) -> Get:
 
     def get(result: Result) -> float | None:
         values = samples(result, group, column)
-        found = values.quantile(part, "linear") if len(values) else None
-        return None if found is None else float(found)
+        value = values.quantile(part, "linear") if len(values) else None
+        return None if value is None else float(value)
 
     return get
 

@@ -63,9 +63,9 @@ def compare(
     _ = image.helpers
     chosen = [seed_list(scenario, seeds) for _, scenario in named]
     cases = [
-        Case(scenario, own, tables=True, plane=plane)
+        Case(scenario, chosen_seeds, tables=True, plane=plane)
         for plane in (simulator, Kernel(image))
-        for (_, scenario), own in zip(named, chosen, strict=True)
+        for (_, scenario), chosen_seeds in zip(named, chosen, strict=True)
     ]
     results = run_cases(cases, workers=workers, cache=cache, progress=progress)
     ran = []

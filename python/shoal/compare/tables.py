@@ -26,11 +26,11 @@ def details(compared: Compared) -> list[Table]:
     """Every quantity of a scenario: one table a family."""
     tables = []
     for family in Family:
-        own = [quantity for quantity in compared.quantities if quantity.measure.family is family]
+        quantities = [quantity for quantity in compared.quantities if quantity.measure.family is family]
         # A column that would be empty is none.
-        seeds = any(quantity.verdict is Verdict.UNDECIDED for quantity in own)
+        seeds = any(quantity.verdict is Verdict.UNDECIDED for quantity in quantities)
         columns = ("Verdict", "Simulator", "Linux", "Difference", "Margin", *(("Seeds",) if seeds else ()))
-        rows = [_row(quantity, seeds=seeds) for quantity in own]
+        rows = [_row(quantity, seeds=seeds) for quantity in quantities]
         if rows:
             tables.append(Table("", (str(family).capitalize(), *columns), rows, words=2))
     return tables
@@ -39,7 +39,7 @@ def details(compared: Compared) -> list[Table]:
 def overview(comparison: Comparison) -> Table:
     """One row a scenario: simulator / Linux."""
     columns = ("Scenario", *_overview)
-    return Table("Simulator / Linux", columns, [_overview_row(one) for one in comparison], words=1)
+    return Table("Simulator / Linux", columns, [_overview_row(compared) for compared in comparison], words=1)
 
 
 def verdicts(comparison: Comparison) -> Table:
@@ -47,13 +47,13 @@ def verdicts(comparison: Comparison) -> Table:
     columns = ("Scenario", "Equal, same", "Not decided", "Different", "Differs in")
     rows = [
         (
-            one.name,
-            str(len(one.having(Verdict.EQUAL)) + len(one.having(Verdict.SAME))),
-            str(len(one.having(Verdict.UNDECIDED))),
-            str(len(one.having(Verdict.DIFFERENT))),
-            "; ".join((*_differs_in(one), *_undecided(one))),
+            compared.name,
+            str(len(compared.having(Verdict.EQUAL)) + len(compared.having(Verdict.SAME))),
+            str(len(compared.having(Verdict.UNDECIDED))),
+            str(len(compared.having(Verdict.DIFFERENT))),
+            "; ".join((*_differs_in(compared), *_undecided(compared))),
         )
-        for one in comparison
+        for compared in comparison
     ]
     # All columns are words, so that the last one wraps.
     return Table("Verdicts", columns, rows, words=len(columns))
@@ -64,14 +64,14 @@ def head(comparison: Comparison) -> Table:
     columns = ("Difference (scenarios)", "Worst in", "Worst", "P90", "Median", "Target")
     rows = [
         (
-            f"{one.title} ({one.scenarios})",
-            one.worst_in if one.worst else "-",
-            _percent(one.worst),
-            _percent(one.p90),
-            _percent(one.median),
-            "-" if one.target is None else f"{one.target:.0%}, {'missed' if one.is_missed else 'met'}",
+            f"{headline.title} ({headline.scenarios})",
+            headline.worst_in if headline.worst else "-",
+            _percent(headline.worst),
+            _percent(headline.p90),
+            _percent(headline.median),
+            "-" if headline.target is None else f"{headline.target:.0%}, {'missed' if headline.is_missed else 'met'}",
         )
-        for one in comparison.headlines
+        for headline in comparison.headlines
     ]
     return Table("Size of relative differences", columns, rows, words=2)
 
@@ -130,8 +130,8 @@ def _seeds(quantity: Quantity) -> str:
 def _overview_row(compared: Compared) -> tuple[str, ...]:
     cells = []
     for prefix in _overview.values():
-        own = [quantity for quantity in compared.quantities if quantity.measure.name.startswith(prefix)]
-        cells.append(" / ".join(_totals(own)) if prefix == "dropped_" else _pairs(own))
+        quantities = [quantity for quantity in compared.quantities if quantity.measure.name.startswith(prefix)]
+        cells.append(" / ".join(_totals(quantities)) if prefix == "dropped_" else _pairs(quantities))
     return (compared.name, *cells)
 
 

@@ -173,14 +173,14 @@ class Levels:
 
 def decide(pairs: Sequence[Pairs]) -> list[Decision]:
     """Decide on all quantities of a comparison together."""
-    found, levels = judge(pairs)
+    verdicts, levels = judge(pairs)
 
-    def seeds(one: Pairs) -> int | None:
-        return one.seeds_needed(levels) if len(one.sim) > 1 else None
+    def seeds(quantity: Pairs) -> int | None:
+        return quantity.seeds_needed(levels) if len(quantity.sim) > 1 else None
 
     return [
-        Decision(verdict, seeds(one) if verdict is Verdict.UNDECIDED else None)
-        for one, verdict in zip(pairs, found, strict=True)
+        Decision(verdict, seeds(quantity) if verdict is Verdict.UNDECIDED else None)
+        for quantity, verdict in zip(pairs, verdicts, strict=True)
     ]
 
 
@@ -191,25 +191,25 @@ def judge(pairs: Sequence[Pairs]) -> tuple[list[Verdict], Levels]:
     "different" the one of Holm (no false one at all with a probability of 95 %: it starts a search), "same" the one of
     Benjamini and Hochberg (of those that are called so, 5 % are expected to be false). Exact quantities are no tests.
     """
-    tested = [index for index, one in enumerate(pairs) if not one.is_exact and len(one.sim) > 1]
+    tested = [index for index, quantity in enumerate(pairs) if not quantity.is_exact and len(quantity.sim) > 1]
     within = dict(
         zip(tested, benjamini_hochberg([pairs[index].p_within for index in tested], level=level), strict=True)
     )
     beyond = dict(zip(tested, holm([pairs[index].p_beyond for index in tested], level=level), strict=True))
 
-    def verdict(index: int, one: Pairs) -> Verdict:
-        if one.is_equal:
+    def verdict(index: int, quantity: Pairs) -> Verdict:
+        if quantity.is_equal:
             return Verdict.EQUAL
-        if within.get(index, one.is_exact and one.is_within):
+        if within.get(index, quantity.is_exact and quantity.is_within):
             return Verdict.SAME
-        return Verdict.DIFFERENT if beyond.get(index, one.is_exact) else Verdict.UNDECIDED
+        return Verdict.DIFFERENT if beyond.get(index, quantity.is_exact) else Verdict.UNDECIDED
 
     count = max(1, len(tested))
     levels = Levels(
         within=level * min(1.0, (sum(within.values()) + 1) / count),
         beyond=level / max(1, count - sum(beyond.values())),
     )
-    return [verdict(index, one) for index, one in enumerate(pairs)], levels
+    return [verdict(index, quantity) for index, quantity in enumerate(pairs)], levels
 
 
 # A comparison asks for the same quantiles again and again.

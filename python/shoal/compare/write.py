@@ -34,18 +34,18 @@ def write_into(comparison: Comparison, folder: Path, *, command: str, out: Path)
     """
     with writing(folder):
         sections = []
-        for one in comparison:
-            drawn = figures(one)
-            save(drawn, folder / "figures" / one.name if len(comparison) > 1 else folder / "figures")
+        for compared in comparison:
+            drawn = figures(compared)
+            save(drawn, folder / "figures" / compared.name if len(comparison) > 1 else folder / "figures")
             sections.append(
                 {
-                    "name": one.name,
-                    "title": one.scenario.title,
-                    "description": one.scenario.resolved.get("description"),
-                    "notes": one.notes,
-                    "tables": details(one),
+                    "name": compared.name,
+                    "title": compared.scenario.title,
+                    "description": compared.scenario.resolved.get("description"),
+                    "notes": compared.notes,
+                    "tables": details(compared),
                     "figures": [figure_values(each) for each in drawn],
-                    "scenario": one.scenario.to_toml(),
+                    "scenario": compared.scenario.to_toml(),
                 }
             )
         page = render(
@@ -103,16 +103,16 @@ Means, simulator / Linux; times in ms, queues in packets.
 
 def _again(comparison: Comparison, out: Path) -> str:
     """``shoal compare`` of the resolved scenarios that :func:`_keep_scenarios` wrote, into a new folder."""
-    scenarios = [str(_scenario(out, one.name)) for one in comparison]
+    scenarios = [str(_scenario(out, compared.name)) for compared in comparison]
     return shlex.join(["shoal", "compare", *scenarios, "--seeds", str(len(comparison.seeds)), "--out", beside(out)])
 
 
 def _keep_scenarios(comparison: Comparison, folder: Path) -> None:
     """Write the resolved scenarios of a comparison into its folder of results."""
-    for one in comparison:
-        path = _scenario(folder, one.name)
+    for compared in comparison:
+        path = _scenario(folder, compared.name)
         path.parent.mkdir(exist_ok=True)
-        write_text(path, one.scenario.to_toml())
+        write_text(path, compared.scenario.to_toml())
 
 
 def _scenario(folder: Path, name: str) -> Path:

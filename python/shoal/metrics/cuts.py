@@ -55,7 +55,7 @@ def cuts_in_step(result: RunRecord, within: float = 0.5) -> float | None:
         others = begins[:number] + begins[number + 1 :]
         reach_s = within * (flow["srtt_s"]["mean"] or 0.0)
         together += sum(all(_near(other, time_s, reach_s) for other in others) for time_s in begins[number])
-    count = sum(len(own) for own in begins)
+    count = sum(len(falls) for falls in begins)
     return together / count if count else None
 
 
@@ -112,27 +112,27 @@ def _windows(result: RunRecord, group: str) -> list[int]:
 
 def _falls(windows: list[int]) -> list[tuple[int, int]]:
     """Highest and lowest window of every fall that has ended."""
-    return [(windows[begin], windows[end]) for begin, end in _fall_places(windows)]
+    return [(windows[begin], windows[end]) for begin, end in _fall_indices(windows)]
 
 
 def _fall_begins(times_s: list[float], windows: list[int]) -> list[float]:
     """When each fall's first decrease was."""
-    return [times_s[begin + 1] for begin, _ in _fall_places(windows)]
+    return [times_s[begin + 1] for begin, _ in _fall_indices(windows)]
 
 
-def _fall_places(windows: list[int]) -> list[tuple[int, int]]:
+def _fall_indices(windows: list[int]) -> list[tuple[int, int]]:
     """Where falls have their last window before the first decrease, and the last one before the next increase."""
-    places, begin = [], None
-    for place, (before, after) in enumerate(itertools.pairwise(windows)):
+    falls, begin = [], None
+    for index, (before, after) in enumerate(itertools.pairwise(windows)):
         if after < before and begin is None:
-            begin = place
+            begin = index
         elif after > before and begin is not None:
-            places.append((begin, place))
+            falls.append((begin, index))
             begin = None
-    return places
+    return falls
 
 
 def _near(times_s: list[float], time_s: float, reach_s: float) -> bool:
     """Whether one of the ascending times is that close."""
-    place = bisect.bisect_left(times_s, time_s - reach_s)
-    return place < len(times_s) and times_s[place] <= time_s + reach_s
+    index = bisect.bisect_left(times_s, time_s - reach_s)
+    return index < len(times_s) and times_s[index] <= time_s + reach_s

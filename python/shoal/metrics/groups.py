@@ -123,11 +123,11 @@ def _frames(result: RunRecord, group: str) -> FrameSummary:
     return _known(find_group(result, group).get("frames"), group, "writes no frames", "app = { frame = ... }")
 
 
-def _known(found: T | None, group: str, lack: str, remedy: str) -> T:
+def _known(recorded: T | None, group: str, lack: str, remedy: str) -> T:
     """What a group has only if the scenario asks for it."""
-    if found is None:
+    if recorded is None:
         raise UsageError(f"group `{group}` {lack}", hint=f"write {remedy}")
-    return found
+    return recorded
 
 
 @declare("acks_per_packet", "ACKs per data packet", Unit.RATIO, compared="acks")
@@ -168,20 +168,20 @@ def convergence_s(
 @declare("value", "Value", Unit.RATIO)
 def value(result: RunRecord, path: str) -> float | None:
     """Any number of the result object, e.g. ``value('bottlenecks.0.queue_packets.p95')``."""
-    found: Any = result.data
+    node: Any = result.data
     for step in path.split("."):
-        if isinstance(found, list):
-            if not step.isdecimal() or int(step) >= len(found):
-                raise UsageError(f"`{path}`: there is no entry `{step}`", hint=f"entries are 0 to {len(found) - 1}")
-            found = found[int(step)]
-        elif isinstance(found, dict):
-            found = item(found, step)
+        if isinstance(node, list):
+            if not step.isdecimal() or int(step) >= len(node):
+                raise UsageError(f"`{path}`: there is no entry `{step}`", hint=f"entries are 0 to {len(node) - 1}")
+            node = node[int(step)]
+        elif isinstance(node, dict):
+            node = item(node, step)
         else:
             raise UsageError(f"`{path}`: `{step}` is looked for in a number", hint="leave it out")
-    if found is not None and not isinstance(found, int | float):
-        what = "keys: " + ", ".join(found) if isinstance(found, dict) else f"it is {_kind(found)}"
+    if node is not None and not isinstance(node, int | float):
+        what = "keys: " + ", ".join(node) if isinstance(node, dict) else f"it is {_kind(node)}"
         raise UsageError(f"`{path}` is not a number of the result", hint=what)
-    return found
+    return node
 
 
 def _kind(value: object) -> str:

@@ -56,8 +56,8 @@ class _Metrics(Mapping[str, Callable[..., float]]):
         return len(metrics)
 
 
-def _evaluated(text: str, own: Functions, *, gaps: bool = False) -> float:
-    value = expression.evaluate(text, _words, own, gaps=gaps)
+def _evaluated(text: str, functions: Functions, *, gaps: bool = False) -> float:
+    value = expression.evaluate(text, _words, functions, gaps=gaps)
     if not isinstance(value, int | float):
         raise UsageError(f"`{text}` is not a number", hint="`shoal list metrics` shows what can be measured")
     return float(value)
@@ -71,14 +71,14 @@ def measured(result: RunRecord, texts: Iterable[str]) -> dict[str, float | Undef
     UsageError
         One of them is not such an expression, or asks for something that the run does not have.
     """
-    own = _Metrics(result)
-    found: dict[str, float | UndefinedError] = {}
+    functions = _Metrics(result)
+    values: dict[str, float | UndefinedError] = {}
     for text in texts:
         try:
-            found[text] = _evaluated(text, own)
+            values[text] = _evaluated(text, functions)
         except UndefinedError as error:
-            found[text] = error
-    return found
+            values[text] = error
+    return values
 
 
 def check_metric(text: str) -> None:
@@ -90,7 +90,7 @@ def check_metric(text: str) -> None:
         It is not an expression, or calls a metric that does not exist, or with arguments that it does not take.
     """
     # Whoever writes the expression does not give the result, the first argument.
-    expression.check(text, _words, {name: partial(one.formula, None) for name, one in metrics.items()})
+    expression.check(text, _words, {name: partial(declared.formula, None) for name, declared in metrics.items()})
 
 
 def default_metrics(scenario: Scenario) -> dict[str, str]:
@@ -102,19 +102,19 @@ def default_metrics(scenario: Scenario) -> dict[str, str]:
         Whose groups and links the expressions name.
     """
     groups = [group["name"] for group in scenario.facts["groups"]]
-    places: dict[Of, list[dict[str, str]]] = {
+    subjects_of: dict[Of, list[dict[str, str]]] = {
         Of.LINK: [{}] if scenario.facts["bottlenecks"] else [],
         # The share of a single group is all.
         Of.GROUP: [{"group": name} for name in groups] if len(groups) > 1 else [],
         Of.RUN: [{}],
     }
     return {
-        name.format(**known): f"{one.name}({arguments.format(**{key: json.dumps(known[key]) for key in known})})"
-        for of, own in places.items()
-        for one in metrics.values()
-        if one.of is of
-        for known in own
-        for name, arguments in one.swept
+        name.format(**known): f"{declared.name}({arguments.format(**{key: json.dumps(known[key]) for key in known})})"
+        for of, subjects in subjects_of.items()
+        for declared in metrics.values()
+        if declared.of is of
+        for known in subjects
+        for name, arguments in declared.swept
     }
 
 
@@ -175,11 +175,11 @@ def _needs(name: str) -> Recorded | None:
 def _calls(text: str) -> list[tuple[str, list[str]]]:
     """Functions that an expression calls, each with the texts among its arguments."""
     tree = ast.parse(text.strip(), mode="eval")
-    found = []
+    calls = []
     for node in ast.walk(tree):
         match node:
             case ast.Call(func=ast.Name(id=name), args=arguments, keywords=keywords):
                 values = [*arguments, *(keyword.value for keyword in keywords)]
                 constants = [value.value for value in values if isinstance(value, ast.Constant)]
-                found.append((name, [constant for constant in constants if isinstance(constant, str)]))
-    return found
+                calls.append((name, [constant for constant in constants if isinstance(constant, str)]))
+    return calls

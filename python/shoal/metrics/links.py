@@ -69,13 +69,13 @@ def _has_bdp(result: RunRecord, link: int) -> bool:
 @declare("queue_bdp", "Mean queue", Unit.BDP, digits=3, tabled=True, applies=_has_bdp)
 def queue_bdp(result: RunRecord, in_service: bool = False, link: int = 0) -> float | None:
     """Mean waiting bytes over the bandwidth-delay product; ``in_service`` adds the packet in transmission."""
-    found, fact = result.bottlenecks[link], result.scenario.facts["bottlenecks"][link]
+    bottleneck, fact = result.bottlenecks[link], result.scenario.facts["bottlenecks"][link]
     bdp_bytes = fact["bdp_bytes"]
-    waiting = ratio(found["queue_bytes"]["mean"], bdp_bytes)
+    waiting = ratio(bottleneck["queue_bytes"]["mean"], bdp_bytes)
     if waiting is None or not bdp_bytes or not in_service:
         return waiting
     # While the link transmits, one packet is in service; full packets, as ACKs take the other direction.
-    return waiting + (found["utilisation"] or 0.0) * float(fact["mtu_bytes"]) / bdp_bytes
+    return waiting + (bottleneck["utilisation"] or 0.0) * float(fact["mtu_bytes"]) / bdp_bytes
 
 
 @declare("class_queue_packets", "Queue", Unit.PACKETS)
@@ -83,12 +83,12 @@ def class_queue_packets(
     result: RunRecord, which: str, quantile: str = "mean", link: int = 0, queue: str | None = None
 ) -> float | None:
     """Waiting packets of ``ect``, ``not_ect`` or ``all`` over time: ``mean``, ``sd``, ``p5`` ... ``p999``, ``max``."""
-    found = find_queue(result, link, queue)
+    record = find_queue(result, link, queue)
     if which == "all":
-        return number_at(found["queue_packets"], quantile)
+        return number_at(record["queue_packets"], quantile)
     if queue is not None:
         raise UsageError(f"what of `{which}` waits in the queue `{queue}` is not recorded", hint="write 'all'")
-    return number_at(found, "class_queue_packets", which, quantile)
+    return number_at(record, "class_queue_packets", which, quantile)
 
 
 @declare("queue_between", "Time with such a queue", Unit.FRACTION, needs=Recorded.DISTRIBUTIONS)
@@ -114,8 +114,8 @@ def queue_mode(result: RunRecord, which: str, link: int = 0) -> float | None:
 @declare("window_peak", "Median of the peaks of windows", Unit.FRACTION, needs=Recorded.WINDOWS)
 def window_peak(result: RunRecord, which: str = "all", width: int = 1, link: int = 0) -> float | None:
     """Median over the windows of ``trace.windows`` of the :func:`queue_peak` of each."""
-    found = [_peak(result, which, width, link, start_s=start_s) for start_s in analysis.window_starts(result)]
-    peaks = [peak for peak in found if peak is not None]
+    starts_s = analysis.window_starts(result)
+    peaks = [peak for start_s in starts_s if (peak := _peak(result, which, width, link, start_s=start_s)) is not None]
     return number_at(json.loads(_native.order_statistics(peaks)), "p50")
 
 
@@ -143,29 +143,29 @@ def oscillation_packets(result: RunRecord, link: int = 0) -> float | None:
 @declare("marks", "Marks", Unit.COUNT, digits=0, summary="marked")
 def marks(result: RunRecord, which: str = "all", link: int = 0, queue: str | None = None) -> float | None:
     """Packets of a class that the queue marked."""
-    found = find_queue(result, link, queue)
-    return found["marked"] if which == "all" else number_at(found, which, "marked")
+    record = find_queue(result, link, queue)
+    return record["marked"] if which == "all" else number_at(record, which, "marked")
 
 
 @declare("drops", "Drops", Unit.COUNT, digits=0, summary="dropped")
 def drops(result: RunRecord, which: str = "all", link: int = 0, queue: str | None = None) -> float | None:
     """Packets of a class that the queue dropped."""
-    found = find_queue(result, link, queue)
-    return found["dropped"] if which == "all" else number_at(found, which, "dropped")
+    record = find_queue(result, link, queue)
+    return record["dropped"] if which == "all" else number_at(record, which, "dropped")
 
 
 @declare("marked", "Packets marked", Unit.FRACTION)
 def marked(result: RunRecord, which: str = "ect", link: int = 0, queue: str | None = None) -> float | None:
     """Fraction of the packets of a class that were marked."""
-    found = find_queue(result, link, queue)
-    return ratio(found["marked"], found["arrived"]) if which == "all" else number_at(found, which, "mark_fraction")
+    record = find_queue(result, link, queue)
+    return ratio(record["marked"], record["arrived"]) if which == "all" else number_at(record, which, "mark_fraction")
 
 
 @declare("dropped", "Packets dropped", Unit.FRACTION)
 def dropped(result: RunRecord, which: str = "not_ect", link: int = 0, queue: str | None = None) -> float | None:
     """Fraction of the packets of a class that were dropped."""
-    found = find_queue(result, link, queue)
-    return ratio(found["dropped"], found["arrived"]) if which == "all" else number_at(found, which, "drop_fraction")
+    record = find_queue(result, link, queue)
+    return ratio(record["dropped"], record["arrived"]) if which == "all" else number_at(record, which, "drop_fraction")
 
 
 @declare(

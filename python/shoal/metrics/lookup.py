@@ -62,12 +62,12 @@ def item(table: Mapping[str, Any], key: str) -> Any:
 
 def number_at(table: Mapping[str, Any], *keys: str) -> float | None:
     """The number that stands in an object of the result below some keys."""
-    found: Any = table
+    node: Any = table
     for key in keys:
-        if not isinstance(found, Mapping):
+        if not isinstance(node, Mapping):
             raise UsageError(f"there is no `{key}` in a number of the result", hint="leave it out")
-        found = item(found, key)
-    return None if found is None else float(found)
+        node = item(node, key)
+    return None if node is None else float(node)
 
 
 def mean(values: Sequence[float | None], *, every: bool = True) -> float:

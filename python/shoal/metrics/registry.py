@@ -112,7 +112,10 @@ class Metric:
     @property
     def call(self) -> str:
         """How it is written in expressions, with the defaults of its arguments."""
-        arguments = [one.name if one.default is one.empty else f"{one.name}={one.default!r}" for one in self.parameters]
+        arguments = [
+            parameter.name if parameter.default is parameter.empty else f"{parameter.name}={parameter.default!r}"
+            for parameter in self.parameters
+        ]
         return f"{self.name}({', '.join(arguments)})"
 
     @property
@@ -185,7 +188,7 @@ def summary(result: RunRecord) -> dict[str, float | None]:
     names = [group["name"] for group in result.groups]
     # As the pairs of the result, which are sorted by their keys.
     pairs = sorted(itertools.combinations(names, 2), key="/".join)
-    places: list[tuple[Of, list[dict[str, object]]]] = [
+    subjects_of: list[tuple[Of, list[dict[str, object]]]] = [
         (Of.RUN, [{}]),
         (Of.PAIR, [{"first": first, "second": second} for first, second in pairs]),
         (Of.GROUP, [{"group": name} for name in names]),
@@ -193,18 +196,18 @@ def summary(result: RunRecord) -> dict[str, float | None]:
     ]
     return {
         name: value
-        for of, own in places
-        for known in own
-        for one in metrics.values()
-        if one.summary is not None and one.of is of
-        for name, value in one.summarised(result, known)
+        for of, subjects in subjects_of
+        for known in subjects
+        for metric in metrics.values()
+        if metric.summary is not None and metric.of is of
+        for name, value in metric.summarised(result, known)
     }
 
 
 def unit_of(name: str) -> Unit:
     """The unit of a number in a summary or a column: that of the metric of this name, or what the name ends with."""
-    for one in metrics.values():
-        if unit := one.unit_in_summary(name):
+    for metric in metrics.values():
+        if unit := metric.unit_in_summary(name):
             return unit
     said = next((unit for unit in _said if name.endswith(unit.suffix)), Unit.RATIO)
     return metrics[name].unit if name in metrics else said

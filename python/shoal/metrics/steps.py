@@ -27,15 +27,19 @@ def _changes(result: RunRecord, link: int) -> bool:
 @declare(*("capacity_used", "Capacity used", Unit.FRACTION), tabled=True, applies=_changes)
 def capacity_used(result: RunRecord, link: int = 0) -> float | None:
     """Bytes that left a link that changes over those that it could have carried at the rates that it had."""
-    found = moving.history(result, link)
-    return None if found is None else found["capacity_used"]
+    history = moving.history(result, link)
+    return None if history is None else history["capacity_used"]
 
 
 @declare(*("above_target", "Bytes above the delay target", Unit.FRACTION), tabled=True, applies=_changes)
 def above_target(result: RunRecord, link: int = 0) -> float | None:
     """Part of the bytes that waited longer than ``trace.delay_target`` (30 ms at links that change)."""
-    found = result.bottlenecks[link]
-    return ratio(found["above_target"]["bytes"], found["departed_bytes"]) if "above_target" in found else None
+    bottleneck = result.bottlenecks[link]
+    return (
+        ratio(bottleneck["above_target"]["bytes"], bottleneck["departed_bytes"])
+        if "above_target" in bottleneck
+        else None
+    )
 
 
 @declare("steps", "Steps of the rate", Unit.RATIO, digits=0)

@@ -16,13 +16,13 @@ def bars(panel: Plot, axes: Axes, grid: Grid) -> pl.DataFrame:
     names = [str(expression.evaluate(panel.y, row.values)) for row in grid.rows]
     values = [expression.number(panel.x, row.values) for row in grid.rows]
     widths = [row.half_width.get(panel.x) for row in grid.rows]
-    places = list(range(len(names)))
-    axes.barh(places, values, height=0.7, color=colour(0), xerr=[w or 0.0 for w in widths], ecolor="#222222")
-    for place, value in zip(places, values, strict=True):
+    heights = list(range(len(names)))
+    axes.barh(heights, values, height=0.7, color=colour(0), xerr=[w or 0.0 for w in widths], ecolor="#222222")
+    for height, value in zip(heights, values, strict=True):
         axes.annotate(
-            f"{value:.3g}", (value, place), xytext=(4, 0), textcoords="offset points", va="center", fontsize=7
+            f"{value:.3g}", (value, height), xytext=(4, 0), textcoords="offset points", va="center", fontsize=7
         )
-    axes.set_yticks(places, names)
+    axes.set_yticks(heights, names)
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
     axes.tick_params(axis="y", length=0)

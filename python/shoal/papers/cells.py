@@ -63,7 +63,7 @@ def _steps(shares: pl.DataFrame) -> tuple[list[float], list[float]]:
     if not edges:
         return [], []
     width = edges[1] - edges[0] if len(edges) > 1 else 1.0
-    x = [place for edge in edges for place in (edge, edge + width)]
+    x = [corner for edge in edges for corner in (edge, edge + width)]
     return [edges[0], *x, edges[-1] + width], [0.0, *(value * 100 for value in shares["share"] for _ in range(2)), 0.0]
 
 
@@ -79,8 +79,8 @@ def grid(panel: Cells, axes: Axes, points: Points) -> pl.DataFrame:
     frames = []
     for x, y, result in runs:
         column, row = columns.index(x), rows.index(y)
-        place = ((column + 0.05) / len(columns), 1 - (row + 0.93) / len(rows), 0.9 / len(columns), 0.86 / len(rows))
-        cell = axes.inset_axes(place)
+        box = ((column + 0.05) / len(columns), 1 - (row + 0.93) / len(rows), 0.9 / len(columns), 0.86 / len(rows))
+        cell = axes.inset_axes(box)
         cell.set_xticks([])
         cell.set_yticks([])
         cell.grid(visible=False)

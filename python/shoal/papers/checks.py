@@ -57,20 +57,22 @@ def findings_of(check: Check, tables: Mapping[str, Grid], folder: Path) -> list[
     if test is not None:
         if grid is None:
             raise UsageError(f"the check `{check.what}` needs a table")
-        found = test(check, grid, lookups)
+        findings = test(check, grid, lookups)
     elif check.value is None:
         raise UsageError(
             f"the check `{check.what}` tests nothing",
             hint="it needs value, crossings, increasing_in, decreasing_in, rank_correlation_with or fit_x",
         )
     else:
-        found = _compared(check, check.value, grid, lookups, folder)
-    if not found:
-        found = [Finding(check.claim, check.what, "", "no rows", "", Verdict.NO_VALUE, check.reason, math.inf)]
+        findings = _compared(check, check.value, grid, lookups, folder)
+    if not findings:
+        findings = [Finding(check.claim, check.what, "", "no rows", "", Verdict.NO_VALUE, check.reason, math.inf)]
     if check.role is Role.DERIVATION:
-        return [replace(finding, role=check.role, verdict=Verdict.SHOWN, cells=0) for finding in found]
-    found = [replace(finding, role=check.role, inside=int(finding.verdict is Verdict.INSIDE)) for finding in found]
-    return [_together(found)] if check.together else found
+        return [replace(finding, role=check.role, verdict=Verdict.SHOWN, cells=0) for finding in findings]
+    findings = [
+        replace(finding, role=check.role, inside=int(finding.verdict is Verdict.INSIDE)) for finding in findings
+    ]
+    return [_together(findings)] if check.together else findings
 
 
 def _only_bounds(check: Check) -> bool:
@@ -79,14 +81,14 @@ def _only_bounds(check: Check) -> bool:
     return tolerances == (None, None, None) and (check.min, check.max) != (None, None)
 
 
-def _together(found: list[Finding]) -> Finding:
+def _together(findings: list[Finding]) -> Finding:
     """One line about many cells: how many are inside, and the one that is farthest out."""
-    worst = max(found, key=lambda finding: finding.excess)
-    inside = sum(finding.inside for finding in found)
+    worst = max(findings, key=lambda finding: finding.excess)
+    inside = sum(finding.inside for finding in findings)
     return replace(
         worst,
-        measured=f"{inside} of {len(found)} inside; farthest out: {worst.measured}",
-        cells=len(found),
+        measured=f"{inside} of {len(findings)} inside; farthest out: {worst.measured}",
+        cells=len(findings),
         inside=inside,
     )
 
@@ -103,18 +105,18 @@ def _lookups(tables: Mapping[str, Grid], folder: Path) -> dict[str, Any]:
     def known(table: str, name: str) -> list[float]:
         return [value for value in column(table, name) if not math.isnan(value)]
 
-    def stated(file: str, name: str, **place: float) -> float:
+    def stated(file: str, name: str, **values: float) -> float:
         for row in published(folder, file):
-            for key in (name, *place):
+            for key in (name, *values):
                 if key not in row:
                     raise UsageError(f"{file} has no column `{key}`", hint=nearest(key, list(row)))
-            if all(same(row[key], wanted) for key, wanted in place.items()):
+            if all(same(row[key], wanted) for key, wanted in values.items()):
                 return row[name]
         return math.nan
 
     return {
         "published": stated,
-        "at": lambda table, name, **place: grid(table).at(name, place),
+        "at": lambda table, name, **values: grid(table).at(name, values),
         "smallest": lambda table, name: min(column(table, name), default=math.nan),
         "largest": lambda table, name: max(column(table, name), default=math.nan),
         "mean": lambda table, name: sum(column(table, name)) / len(column(table, name)),
@@ -161,8 +163,8 @@ def _compared(check: Check, value: str, grid: Grid | None, lookups: Mapping[str,
     return findings
 
 
-def _published_value(place: tuple[str, str], grid: Grid | None, row: Row, folder: Path) -> float | None:
-    file, column = place
+def _published_value(source: tuple[str, str], grid: Grid | None, row: Row, folder: Path) -> float | None:
+    file, column = source
     rows = published(folder, file)
     if column not in rows[0]:
         raise UsageError(f"{file} has no column `{column}`", hint=nearest(column, list(rows[0])))
@@ -200,7 +202,7 @@ def _monotone(check: Check, grid: Grid, lookups: Mapping[str, Any]) -> list[Find
     axis = check.increasing_in or check.decreasing_in or ""
     value = check.value or ""
     findings = []
-    for place, rows in grid.groups(axis):
+    for group, rows in grid.groups(axis):
         values = [expression.number(value, row.values) for row in rows]
         steps = [(b - a) if rising else (a - b) for a, b in itertools.pairwise(values)]
         worst = min(steps, default=math.nan)
@@ -210,7 +212,7 @@ def _monotone(check: Check, grid: Grid, lookups: Mapping[str, Any]) -> list[Find
         if verdict[0] is Verdict.OUTSIDE:
             shown += f", a step of {_digits(worst if rising else -worst)} against it"
         limits = f"slack {_digits(check.slack)}"
-        findings.append(_finding(check, Row(place), direction, shown, limits, verdict, lookups))
+        findings.append(_finding(check, Row(group), direction, shown, limits, verdict, lookups))
     return findings
 
 
@@ -222,7 +224,7 @@ def _rank_correlation(check: Check, grid: Grid, lookups: Mapping[str, Any]) -> l
     axis = check.rank_correlation_with or ""
     low, high = _bounds(check, Row({}), lookups)
     findings = []
-    for place, rows in grid.groups(axis):
+    for group, rows in grid.groups(axis):
         values = [expression.number(check.value or "", row.values) for row in rows]
         columns = pl.DataFrame({"x": [float(row.values[axis]) for row in rows], "y": values})
         coefficient = float(columns.select(pl.corr("x", "y", method="spearman")).item())
@@ -232,7 +234,7 @@ def _rank_correlation(check: Check, grid: Grid, lookups: Mapping[str, Any]) -> l
             shown = f"undefined: {_digits(values[0])} at every {axis}"
             if check.all_zero and values[0] == 0:
                 shown = f"{check.all_zero} (0 at every {axis})"
-        findings.append(_finding(check, Row(place), "rank correlation", shown, _range(low, high), verdict, lookups))
+        findings.append(_finding(check, Row(group), "rank correlation", shown, _range(low, high), verdict, lookups))
     return findings
 
 
@@ -250,7 +252,7 @@ def _fit(check: Check, grid: Grid, lookups: Mapping[str, Any]) -> list[Finding]:
     x_name, value = check.fit_x or "", check.value or ""
     findings = []
     groups = grid.groups(x_name) if x_name in grid.axes else [({}, grid.rows)]
-    for place, rows in groups:
+    for group, rows in groups:
         points = [(expression.number(x_name, row.values), expression.number(value, row.values)) for row in rows]
         slope, r2 = _line(points)
         bounds = check.slope or (-math.inf, math.inf)
@@ -259,7 +261,7 @@ def _fit(check: Check, grid: Grid, lookups: Mapping[str, Any]) -> list[Finding]:
             verdict = (Verdict.NO_VALUE if math.isnan(r2) else Verdict.OUTSIDE), max(verdict[1], 1.0)
         shown = f"slope {_digits(slope)}, R² {r2:.4f}"
         limits = f"slope {_range(*bounds)}" + (f", R² ≥ {check.r2_min}" if check.r2_min is not None else "")
-        findings.append(_finding(check, Row(place), "linear", shown, limits, verdict, lookups))
+        findings.append(_finding(check, Row(group), "linear", shown, limits, verdict, lookups))
     return findings
 
 

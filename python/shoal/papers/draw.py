@@ -55,8 +55,8 @@ def draw(
         axes = list(figure.subplots(rows, spec.columns, squeeze=False).flat)
         for spare in axes[len(spec.panels) :]:
             spare.set_visible(False)
-        for index, (panel, place) in enumerate(zip(spec.panels, axes, strict=False)):
-            frame = _panel(panel, place, tables, points, folder)
+        for index, (panel, panel_axes) in enumerate(zip(spec.panels, axes, strict=False)):
+            frame = _panel(panel, panel_axes, tables, points, folder)
             frames.append(frame.with_columns(panel=pl.lit(index + 1)))
         if any(panel.kind == "sequence" for panel in spec.panels):
             sequence.legend(figure)
@@ -96,10 +96,10 @@ def _panel(panel: Plot | Traces, axes: Axes, tables: Mapping[str, Grid], points:
             grid = tables[panel.table].where(panel.where)
             data = _rows(panel, axes, grid)
             data = pl.concat([data, *_overlays(panel, axes, grid, folder)], how="diagonal_relaxed")
-    for place, curve in enumerate(panel.curves):
+    for index, curve in enumerate(panel.curves):
         x = np.geomspace(*curve.range, 200) if panel.x_scale == "log" else np.linspace(*curve.range, 200)
         y = [expression.number(curve.expr, {"x": float(value)}) for value in x]
-        axes.plot(x, y, color="#333333", linewidth=1.0, linestyle=_curves[place % len(_curves)], label=curve.label)
+        axes.plot(x, y, color="#333333", linewidth=1.0, linestyle=_curves[index % len(_curves)], label=curve.label)
     for level in panel.hlines:
         axes.axhline(level, color="#555555", linewidth=0.8, linestyle=":")
     axes.set(xlabel=panel.x_label, ylabel=panel.y_label, title=panel.title)
@@ -202,8 +202,8 @@ def _overlays(panel: Plot, axes: Axes, grid: Grid, folder: Path) -> list[pl.Data
             index = next(
                 (
                     n
-                    for n, (own, _, _) in enumerate(known)
-                    if value is not None and own is not None and same(own, value)
+                    for n, (series, _, _) in enumerate(known)
+                    if value is not None and series is not None and same(series, value)
                 ),
                 None,
             )
@@ -240,10 +240,10 @@ def _windows(panel: Traces, axes: Axes, points: Points) -> pl.DataFrame:
         }
         data = trace(result, list(flows), start_s, end_s)
         for flow, label in flows.items():
-            own = data.filter(pl.col("flow") == flow)
+            samples = data.filter(pl.col("flow") == flow)
             text = label if len(panel.sweeps) == 1 else (name if len(flows) == 1 else f"{name}: {label}")
-            draw_flow(axes, result, flow, own, panel.y, index, label=text)
-            frames.append(own.select(pl.lit(text).alias("series"), x="time_s", y=pl.col(panel.y).cast(pl.Float64)))
+            draw_flow(axes, result, flow, samples, panel.y, index, label=text)
+            frames.append(samples.select(pl.lit(text).alias("series"), x="time_s", y=pl.col(panel.y).cast(pl.Float64)))
             if panel.events:
                 signals = signals_of(result, [flow], start_s, end_s)
                 for kind, symbol in (("mark", "|"), ("drop", "x")):

@@ -20,8 +20,8 @@ def draw(panel: HeatMap, axes: Axes, grid: Grid) -> pl.DataFrame:
     y = sorted({expression.number(panel.y, row.values) for row in grid.rows})
     z = np.full((len(y), len(x)), np.nan)
     for row in grid.rows:
-        place = y.index(expression.number(panel.y, row.values)), x.index(expression.number(panel.x, row.values))
-        z[place] = expression.number(panel.z, row.values)
+        cell = y.index(expression.number(panel.y, row.values)), x.index(expression.number(panel.x, row.values))
+        z[cell] = expression.number(panel.z, row.values)
     draw_heat(
         axes,
         x,

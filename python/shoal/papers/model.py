@@ -44,7 +44,7 @@ class Table:
     @classmethod
     def _refuse_unknown_keys(cls, values: Any) -> Any:
         if isinstance(values, dict):
-            known = [one.name.removesuffix("_") for one in fields(cls)]
+            known = [entry.name.removesuffix("_") for entry in fields(cls)]
             for key in values:
                 if key not in known:
                     raise mistake(f"unknown key `{key}`", nearest(key, known))
@@ -81,7 +81,7 @@ def named(value: object) -> object:
     """A table of tables: each one has its key as its name."""
     if not isinstance(value, dict):
         return value
-    return {key: {"name": key, **own} if isinstance(own, dict) else own for key, own in value.items()}
+    return {key: {"name": key, **table} if isinstance(table, dict) else table for key, table in value.items()}
 
 
 Named = BeforeValidator(named)
@@ -120,24 +120,24 @@ _kinds = {"string": "text", "int": "a whole number", "float": "a number", "bool"
 def explained(refused: ValidationError) -> tuple[str, str | None]:
     """What is wrong in words of the file, behind the place of the table, and a hint."""
     # Unknown keys first: a misspelt key is missing as well.
-    error = min(refused.errors(), key=lambda one: one["type"] != "mistake")
-    *place, key = [step for step in error["loc"] if not str(step).startswith("<")] or [""]
+    error = min(refused.errors(), key=lambda detail: detail["type"] != "mistake")
+    *path, key = [step for step in error["loc"] if not str(step).startswith("<")] or [""]
     context, value = error.get("ctx", {}), error["input"]
     match error["type"].removesuffix("_type"):
         case "mistake":
-            return _placed([*place, key], error["msg"]), context.get("hint")
+            return _placed([*path, key], error["msg"]), context.get("hint")
         case "missing":
-            return _placed(place, f"`{key}` is missing"), "see papers/README.md of the package"
+            return _placed(path, f"`{key}` is missing"), "see papers/README.md of the package"
         case "literal_error" | "enum":
             choices = re.findall(r"'([^']*)'", str(context["expected"]))
-            return _placed(place, f"{key} is `{value}`"), nearest(str(value), choices)
+            return _placed(path, f"{key} is `{value}`"), nearest(str(value), choices)
         case "dataclass" | "dict":
-            return _placed([*place, key], f"{value!r} is not a table"), None
+            return _placed([*path, key], f"{value!r} is not a table"), None
         case kind if kind in _kinds:
-            return _placed(place, f"`{key}` is {value!r}, expected {_kinds[kind]}"), None
-    return _placed([*place, key], error["msg"]), None
+            return _placed(path, f"`{key}` is {value!r}, expected {_kinds[kind]}"), None
+    return _placed([*path, key], error["msg"]), None
 
 
-def _placed(place: list[int | str], text: str) -> str:
-    where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place).removeprefix(".")
+def _placed(path: list[int | str], text: str) -> str:
+    where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
     return f"{where}: {text}" if where else text

@@ -14,7 +14,7 @@ from shoal.errors import ScenarioError
 from shoal.papers.checks import Finding, Verdict, findings_of
 from shoal.papers.draw import draw
 from shoal.papers.spec import Item, Paper, Reading, Search
-from shoal.papers.tables import Grid, found, joined, measured, searched, tried
+from shoal.papers.tables import Grid, joined, located, measured, searched, tried
 from shoal.papers.tally import Tally, tally
 from shoal.plots import Drawn
 from shoal.results import Result, Results
@@ -99,7 +99,9 @@ def reproduce(
     """
     run = partial(run_cases, workers=workers, cache=cache, progress=progress)
     if image is None:
-        readings = [own for reading in readings_of(paper, item) for own in (reading, *map(reading.with_host, hosts))]
+        readings = [
+            variant for reading in readings_of(paper, item) for variant in (reading, *map(reading.with_host, hosts))
+        ]
         return Reproduction(item, *_outcomes(item, readings, run), _warnings(item, readings) if hosts else ())
     alike, real = paper.on_linux(image.release)
     notes: list[str] = []
@@ -159,7 +161,7 @@ def _outcomes(
     outcomes: list[Outcome] = []
     for reading in readings:
         solved = {name: _solve(item, search, reading, run, plane) for name, search in item.searches.items()}
-        runs += sum(len(trial.results) for tuned in solved.values() for one in tuned for trial in one.trials)
+        runs += sum(len(trial.results) for answers in solved.values() for tuned in answers for trial in tuned.trials)
         # Whoever asks for hosts wants all figures with them.
         everything = (chosen and not outcomes) or reading.host is not None
         outcomes.append(_outcome(item, reading, by_reading[reading.name], solved, chosen=everything))
@@ -193,7 +195,7 @@ def _outcome(
         grids = (searched(search, solved[name]), tried(search, solved[name]))
         tables |= {grid.name: grid for grid in grids}
     for find in item.finds.values():
-        tables[find.name] = found(find, tables[find.table])
+        tables[find.name] = located(find, tables[find.table])
     for join in item.joins.values():
         tables[join.name] = joined(join, tables[join.left], tables[join.right])
     kept = {name: points[name][0] for name, sweep in item.sweeps.items() if sweep.keep}
@@ -210,13 +212,13 @@ def _outcome(
 
 def _warnings(item: Item, readings: Sequence[Reading]) -> tuple[str, ...]:
     """What scenarios say against the hosts that take the place of their own."""
-    found: dict[bool, dict[str, None]] = {True: {}, False: {}}
+    warnings: dict[bool, dict[str, None]] = {True: {}, False: {}}
     for reading in readings:
         for sweep in (*item.sweeps.values(), *item.searches.values()):
             for scenario in sweep.scenarios(reading):
                 texts = (warning.splitlines()[0].removeprefix("warning: ") for warning in scenario.warnings)
-                found[reading.host is not None] |= dict.fromkeys(texts)
-    return tuple(text for text in found[True] if text not in found[False])
+                warnings[reading.host is not None] |= dict.fromkeys(texts)
+    return tuple(text for text in warnings[True] if text not in warnings[False])
 
 
 def verdict_table(reproduction: Reproduction) -> Table:
@@ -290,12 +292,12 @@ def tally_of(reproductions: Sequence[Reproduction]) -> Tally:
 
 def tallies_with_hosts(reproductions: Sequence[Reproduction]) -> dict[str, Tally]:
     """What the checks say together under each reading with other hosts, by the name of that reading."""
-    names = dict.fromkeys(outcome.reading.name for own in reproductions for outcome in own.with_hosts)
+    names = dict.fromkeys(outcome.reading.name for reproduction in reproductions for outcome in reproduction.with_hosts)
     return {
         name: tally(
             record
-            for own in reproductions
-            for outcome in own.with_hosts
+            for reproduction in reproductions
+            for outcome in reproduction.with_hosts
             if outcome.reading.name == name
             for record in _records(outcome)
         )

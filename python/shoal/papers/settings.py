@@ -31,7 +31,7 @@ class Changed:
         Where it is set.
     setting
         Its name: ``stack``, ``start``, ``warmup``, ``aqm.threshold``, ...
-    usual, own
+    usual, actual
         The values in the paper's reading and here, as in a scenario file.
     why
         The sentence of the paper that demands it, or the reason; empty if nobody gave one.
@@ -41,7 +41,7 @@ class Changed:
     sweep: str
     setting: str
     usual: str
-    own: str
+    actual: str
     why: str
 
 
@@ -63,28 +63,28 @@ def changed_settings(paper: Paper, items: Iterable[Item], *, in_part: bool = Fal
     if paper.base is None:
         return []
     usual = _settings(paper, _base(paper))
-    found = []
+    changes = []
     for item in items:
         used: set[str] = set()
         for sweep in _sweeps(item):
             reasons = {**item.because, **sweep.because}
-            own = _settings(paper, sweep)
-            for setting in sorted(usual.keys() | own.keys()):
-                before, after = usual.get(setting, ()), own.get(setting, ())
+            settings = _settings(paper, sweep)
+            for setting in sorted(usual.keys() | settings.keys()):
+                before, after = usual.get(setting, ()), settings.get(setting, ())
                 if set(after) <= set(before) or _is_varied(setting, before, after):
                     continue
                 keys = [key for key in reasons if setting == key or setting.startswith(f"{key}.")]
                 used |= set(keys)
                 why = " ".join(reasons[max(keys, key=len)].split()) if keys else ""
-                found.append(Changed(item.name, sweep.name, setting, _shown(before), _shown(after), why))
+                changes.append(Changed(item.name, sweep.name, setting, _shown(before), _shown(after), why))
         given = {*item.because, *(key for sweep in _sweeps(item) for key in sweep.because)}
         if given - used and not in_part:
             stale = min(given - used)
             raise UsageError(
                 f"{item.name}.toml: because explains `{stale}`, which is as in {paper.base}",
-                hint=nearest(stale, sorted({change.setting for change in found if change.item == item.name})),
+                hint=nearest(stale, sorted({change.setting for change in changes if change.item == item.name})),
             )
-    return found
+    return changes
 
 
 def settings_table(changes: Sequence[Changed]) -> Table | None:
@@ -93,21 +93,21 @@ def settings_table(changes: Sequence[Changed]) -> Table | None:
         return None
     sweeps: dict[tuple[str, str, str, str, str], list[str]] = {}
     for change in changes:
-        key = (change.item, change.setting, change.usual, change.own, change.why)
+        key = (change.item, change.setting, change.usual, change.actual, change.why)
         sweeps.setdefault(key, []).append(change.sweep)
     rows = [
-        (item, ", ".join(names), setting, usual, own, why or "no reason given")
-        for (item, setting, usual, own, why), names in sweeps.items()
+        (item, ", ".join(names), setting, usual, actual, why or "no reason given")
+        for (item, setting, usual, actual, why), names in sweeps.items()
     ]
     return Table("", ("Item", "Sweeps", "Setting", "The paper's reading", "Here", "Why"), rows, words=6)
 
 
 def _base(paper: Paper) -> Sweep | Search:
     name, _, sweep = (paper.base or "").partition("/")
-    found = {own.name: own for own in _sweeps(paper.item(name))}
-    if sweep not in found:
-        raise UsageError(f"paper.toml: base = `{paper.base}` is not a sweep", hint=nearest(sweep, list(found)))
-    return found[sweep]
+    sweeps = {candidate.name: candidate for candidate in _sweeps(paper.item(name))}
+    if sweep not in sweeps:
+        raise UsageError(f"paper.toml: base = `{paper.base}` is not a sweep", hint=nearest(sweep, list(sweeps)))
+    return sweeps[sweep]
 
 
 def _sweeps(item: Item) -> Iterator[Sweep | Search]:
@@ -117,11 +117,11 @@ def _sweeps(item: Item) -> Iterator[Sweep | Search]:
 
 def _settings(paper: Paper, sweep: Sweep | Search) -> dict[str, tuple[str, ...]]:
     """The values that each setting takes over all points and flow groups, in the order in which they first appear."""
-    found: dict[str, dict[str, None]] = {}
+    seen: dict[str, dict[str, None]] = {}
     for scenario in sweep.scenarios(paper.reading(paper.chosen)):
         for name, value in _of_scenario(scenario):
-            found.setdefault(name, {})[value] = None
-    return {name: tuple(values) for name, values in found.items()}
+            seen.setdefault(name, {})[value] = None
+    return {name: tuple(values) for name, values in seen.items()}
 
 
 def _of_scenario(scenario: Scenario) -> Iterator[tuple[str, str]]:
@@ -140,9 +140,9 @@ def _of_scenario(scenario: Scenario) -> Iterator[tuple[str, str]]:
                 yield name, as_text(group[name])
 
 
-def _of_queue(aqm: dict[str, Any], place: str = "aqm") -> Iterator[tuple[str, str]]:
+def _of_queue(aqm: dict[str, Any], prefix: str = "aqm") -> Iterator[tuple[str, str]]:
     for name, value in aqm.items():
-        key = f"{place}.{name}"
+        key = f"{prefix}.{name}"
         if isinstance(value, dict):
             yield from _of_queue(value, key)
         else:

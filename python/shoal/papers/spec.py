@@ -176,7 +176,10 @@ class Sweep(Table):
     def points(self) -> list[dict[str, Any]]:
         """All combinations for which ``where`` holds, the last axis fastest, with what is computed from them."""
         values: list[list[Any]] = [*([list(self.cases)] if self.cases else []), *self.axes.values()]
-        points = [self._with_let(dict(zip(self.all_axes, place, strict=True))) for place in itertools.product(*values)]
+        points = [
+            self._with_let(dict(zip(self.all_axes, combination, strict=True)))
+            for combination in itertools.product(*values)
+        ]
         return [point for point in points if self.where is None or expression.evaluate(self.where, point)]
 
     def _with_let(self, point: dict[str, Any]) -> dict[str, Any]:
@@ -186,16 +189,16 @@ class Sweep(Table):
 
     def overrides(self, point: dict[str, Any], reading: Reading) -> dict[str, Any]:
         """What a point sets in the scenario under a reading."""
-        own = reading.set if self.reading_set is None else self.reading_set.get(reading.like or reading.name, {})
-        own = {key: value for key, value in own.items() if not key.startswith(tuple(self.reading_without))}
-        own = {key: expression.filled(value, point, only=True) for key, value in own.items()}
+        settings = reading.set if self.reading_set is None else self.reading_set.get(reading.like or reading.name, {})
+        settings = {key: value for key, value in settings.items() if not key.startswith(tuple(self.reading_without))}
+        settings = {key: expression.filled(value, point, only=True) for key, value in settings.items()}
         wanted = {**self.set, **(self.cases[point["case"]] if self.cases else {})}
         filled = {key: expression.filled(value, point) for key, value in wanted.items()}
         tables: dict[str, Any] = {} if self.keep or "series" in self.record else {"trace.series": "off"}
         if "distributions" in self.record:
             tables["trace.distributions"] = True
         on_top = {key: expression.filled(value, point, only=True) for key, value in self._on_top(reading).items()}
-        return {**own, **tables, **filled, **on_top}
+        return {**settings, **tables, **filled, **on_top}
 
     def scenarios(self, reading: Reading) -> list[Scenario]:
         """The scenario of every point under a reading."""
@@ -260,10 +263,7 @@ class Search(Sweep):
 
     def scenarios(self, reading: Reading) -> list[Scenario]:
         """The first and the last candidate's scenario for every combination of the axes."""
-        found = []
-        for problem in self.problems(reading):
-            found += [problem.scenario(problem.candidates[end]) for end in (0, -1)]
-        return found
+        return [problem.scenario(problem.candidates[end]) for problem in self.problems(reading) for end in (0, -1)]
 
     def problems(self, reading: Reading) -> list[Problem]:
         """One search a combination of the axes."""
@@ -383,16 +383,17 @@ class Quick(Table):
 
     def applied(self, item: Values) -> Values:
         """An item as it is written in its file, in this form."""
-        found = dict(item)
+        form = dict(item)
         _check_words("ranges", list(self.ranges), list(item.get("searches", {})))
         for what in ("sweeps", "searches"):
             # What is not a table is refused when the item is read.
             if isinstance(sweeps := item.get(what), dict):
                 seeds = self.seeds or item.get("seeds", 1)
-                found[what] = {
-                    name: self._of(name, one, seeds) if isinstance(one, dict) else one for name, one in sweeps.items()
+                form[what] = {
+                    name: self._of(name, sweep, seeds) if isinstance(sweep, dict) else sweep
+                    for name, sweep in sweeps.items()
                 }
-        return found
+        return form
 
     def _of(self, name: str, written: Values, seeds: int) -> Values:
         axes = dict(written.get("axes", {}))
@@ -400,11 +401,11 @@ class Quick(Table):
             sweep, _, axis = key.rpartition(".")
             if sweep in ("", name) and axis in axes:
                 axes[axis] = value
-        own = {} if "seeds" in written and not (self.set or self.axes) else {"seeds": seeds}
+        seeding = {} if "seeds" in written and not (self.set or self.axes) else {"seeds": seeds}
         if name in self.ranges and isinstance(tried := written.get("range"), dict):
             tried = {**tried, **self.ranges[name]}
-            return {**written, "axes": axes, "set": {**written.get("set", {}), **self.set}, "range": tried, **own}
-        return {**written, "axes": axes, "set": {**written.get("set", {}), **self.set}, **own}
+            return {**written, "axes": axes, "set": {**written.get("set", {}), **self.set}, "range": tried, **seeding}
+        return {**written, "axes": axes, "set": {**written.get("set", {}), **self.set}, **seeding}
 
 
 @model
@@ -499,7 +500,10 @@ class Paper(Table):
         """All readings, those that are run with hosts only at the end."""
         usual = {reading.name: reading.set for reading in self.readings}
         more = self.hosts.readings if self.hosts else []
-        return [*self.readings, *(replace(own, set={**usual.get(own.like or "", {}), **own.set}) for own in more)]
+        return [
+            *self.readings,
+            *(replace(reading, set={**usual.get(reading.like or "", {}), **reading.set}) for reading in more),
+        ]
 
 
 def read_paper(folder: str | Path) -> Paper:

@@ -58,18 +58,18 @@ class Grid:
         if without not in self.axes:
             raise UsageError(f"table `{self.name}` has no axis `{without}`", hint=nearest(without, list(self.axes)))
         others = [axis for axis in self.axes if axis != without]
-        found: dict[tuple[Any, ...], list[Row]] = {}
+        groups: dict[tuple[Any, ...], list[Row]] = {}
         for row in self.rows:
-            found.setdefault(tuple(row.values[axis] for axis in others), []).append(row)
+            groups.setdefault(tuple(row.values[axis] for axis in others), []).append(row)
         return [
             (dict(zip(others, key, strict=True)), sorted(rows, key=lambda row: row.values[without]))
-            for key, rows in found.items()
+            for key, rows in groups.items()
         ]
 
-    def at(self, column: str, place: dict[str, Any]) -> float:
+    def at(self, column: str, values: dict[str, Any]) -> float:
         """The value of a column where the axes have some values; NaN if there is no such row."""
         for row in self.rows:
-            if all(same(row.values[name], wanted) for name, wanted in place.items()):
+            if all(same(row.values[name], wanted) for name, wanted in values.items()):
                 value: float = row.values[column]
                 return value
         return math.nan
@@ -132,8 +132,8 @@ def searched(search: Search, results: Sequence[Tuned]) -> Grid:
         for name, text in search.columns.items():
             row.values[name] = expression.number(text, row.values)
         rows.append(row)
-    own = (search.over, "fails_at", "holds_at", "against", "trials")
-    return Grid(search.name, search.all_axes, (*search.let, *own, *search.metrics, *search.columns), rows)
+    answers = (search.over, "fails_at", "holds_at", "against", "trials")
+    return Grid(search.name, search.all_axes, (*search.let, *answers, *search.metrics, *search.columns), rows)
 
 
 def tried(search: Search, results: Sequence[Tuned]) -> Grid:
@@ -153,14 +153,14 @@ def _or_nan(value: float | None) -> float:
     return math.nan if value is None else value
 
 
-def found(find: Find, grid: Grid) -> Grid:
+def located(find: Find, grid: Grid) -> Grid:
     """For each combination of the other axes: where the metric has the value (interpolated), or is largest."""
-    rows = [_found_in(find, grid, place, group) for place, group in grid.groups(find.over)]
+    rows = [_located_in(find, grid, group, rows) for group, rows in grid.groups(find.over)]
     axes = tuple(axis for axis in grid.axes if axis != find.over)
     return Grid(find.name, axes, (find.over, *find.columns, "crossings", *grid.columns), rows)
 
 
-def _found_in(find: Find, grid: Grid, place: dict[str, Any], rows: list[Row]) -> Row:
+def _located_in(find: Find, grid: Grid, group: dict[str, Any], rows: list[Row]) -> Row:
     positions = [row.values[find.over] for row in rows]
 
     def curve(of: Sequence[float]) -> list[float]:
@@ -170,13 +170,13 @@ def _found_in(find: Find, grid: Grid, place: dict[str, Any], rows: list[Row]) ->
 
     # The mean over the seeds on the scale of the search: of ratios, the geometric mean.
     means = [_mean(curve(row.samples[find.column])) for row in rows]
-    place_of = _maximum if find.equals is None else _crossing
-    position = place_of(positions, means)
+    position_of = _maximum if find.equals is None else _crossing
+    position = position_of(positions, means)
     seeds = min(len(row.samples[find.column]) for row in rows)
-    each = [place_of(positions, curve([row.samples[find.column][seed] for row in rows])) for seed in range(seeds)]
+    each = [position_of(positions, curve([row.samples[find.column][seed] for row in rows])) for seed in range(seeds)]
     spread = estimate(each) if seeds > 1 and not any(math.isnan(value) for value in each) else None
     noise = abs(_distance(find.equals * (1 + find.noise), find.equals, find.scale)) if find.equals else find.noise
-    values = {**place, find.over: position, "crossings": float(_crossings(means, noise))}
+    values = {**group, find.over: position, "crossings": float(_crossings(means, noise))}
     widths: dict[str, float | None] = {find.over: spread.half_width if spread else None}
     for name in grid.columns:
         values[name] = _interpolated(positions, [row.values[name] for row in rows], position)
@@ -218,7 +218,7 @@ def _crossing(x: Sequence[float], y: Sequence[float]) -> float:
 
 
 def _maximum(x: Sequence[float], y: Sequence[float]) -> float:
-    known = [(value, -place) for place, value in zip(x, y, strict=True) if not math.isnan(value)]
+    known = [(value, -index) for index, value in zip(x, y, strict=True) if not math.isnan(value)]
     return -max(known)[1] if known else math.nan
 
 

@@ -38,8 +38,8 @@ class Tally:
 
     def score(self, role: Role) -> Score:
         """All cells of a role together."""
-        own = self.by_role.get(role, {}).values()
-        return Score(sum(score.inside for score in own), sum(score.cells for score in own))
+        scores = self.by_role.get(role, {}).values()
+        return Score(sum(score.inside for score in scores), sum(score.cells for score in scores))
 
     @property
     def claims(self) -> dict[str, Score]:
@@ -72,14 +72,14 @@ def tally(rows: Iterable[Mapping[str, Any]]) -> Tally:
     rows
         With ``claim``, ``role``, ``cells`` and ``inside``, as text or as numbers.
     """
-    found = Tally()
+    by_role: dict[Role, dict[str, Score]] = {}
     shown = 0
     for row in rows:
         role = Role(row["role"])
         if role is Role.DERIVATION:
             shown += 1
             continue
-        score = found.by_role.setdefault(role, {}).setdefault(row["claim"], Score())
+        score = by_role.setdefault(role, {}).setdefault(row["claim"], Score())
         score.inside += int(row["inside"])
         score.cells += int(row["cells"])
-    return Tally(found.by_role, shown)
+    return Tally(by_role, shown)

@@ -43,7 +43,7 @@ def write(paper: Paper, reproductions: Sequence[Reproduction], folder: Path, *, 
             chosen=paper.reading(paper.chosen),
             on_linux=[reading for reading in _readings(reproductions) if reading.like and not reading.host],
             with_hosts=[reading for reading in _readings(reproductions) if reading.host],
-            headlines={name: own.headline for name, own in tallies_with_hosts(reproductions).items()},
+            headlines={name: tally.headline for name, tally in tallies_with_hosts(reproductions).items()},
             items=items,
             headline=tally_of(reproductions).headline,
             settings=settings_table(changed_settings(paper, [r.item for r in reproductions], in_part=True)),
@@ -61,23 +61,23 @@ def _readings(reproductions: Sequence[Reproduction]) -> list[Reading]:
 
 def _item(reproduction: Reproduction, folder: Path) -> dict[str, Any]:
     item = reproduction.item
-    place = folder / item.name
-    place.mkdir()
+    item_folder = folder / item.name
+    item_folder.mkdir()
     for outcome in reproduction.outcomes:
-        _save_tables(outcome, place / "tables" / outcome.reading.name)
-        save(outcome.figures, place / "figures" / outcome.reading.name)
+        _save_tables(outcome, item_folder / "tables" / outcome.reading.name)
+        save(outcome.figures, item_folder / "figures" / outcome.reading.name)
     entries = [Entry(item.sweeps[name].title, list(reproduction.chosen.kept[name])) for name in item.compare]
-    comparison = [figure_values(drawn) for drawn in _comparison(entries, place)]
+    comparison = [figure_values(drawn) for drawn in _comparison(entries, item_folder)]
     sections = []
     for name, entry in zip(item.compare, entries, strict=True):
-        own = place / "runs" / name
-        own.mkdir(parents=True)
+        run_folder = item_folder / "runs" / name
+        run_folder.mkdir(parents=True)
         for run in entry.runs:
-            target = own if len(entry.runs) == 1 else own / f"seed-{run.seed}"
+            target = run_folder if len(entry.runs) == 1 else run_folder / f"seed-{run.seed}"
             target.mkdir(exist_ok=True)
             run.write_into(target)
         figures = figures_of(entry.runs)
-        save(figures, own / "figures")
+        save(figures, run_folder / "figures")
         sections.append(section(entry, figures))
     return {
         "name": item.name,
@@ -91,10 +91,10 @@ def _item(reproduction: Reproduction, folder: Path) -> dict[str, Any]:
         "tables": shown_tables(reproduction),
         "figures": [
             [
-                (outcome.reading, figure_values(own))
+                (outcome.reading, figure_values(drawn))
                 for outcome in reproduction.outcomes
-                for own in outcome.figures
-                if own.name == spec.name
+                for drawn in outcome.figures
+                if drawn.name == spec.name
             ]
             for spec in item.figures
         ],
@@ -102,11 +102,11 @@ def _item(reproduction: Reproduction, folder: Path) -> dict[str, Any]:
     }
 
 
-def _comparison(entries: Sequence[Entry], place: Path) -> list[Drawn]:
+def _comparison(entries: Sequence[Entry], folder: Path) -> list[Drawn]:
     if len(entries) < 2:
         return []
     drawn = comparison_figures([(entry.label, entry.runs) for entry in entries])
-    save(drawn, place / "figures")
+    save(drawn, folder / "figures")
     return drawn
 
 

@@ -63,8 +63,8 @@ def around(advice: Advice) -> Drawn:
     rows: list[dict[str, Any]] = [
         {
             "otherwise": change.what,
-            "ratio": None if change.found.ratio is None else change.found.ratio.mean,
-            "delay_ms": None if change.found.scalable_p99_s is None else change.found.scalable_p99_s.mean * 1e3,
+            "ratio": None if change.measured.ratio is None else change.measured.ratio.mean,
+            "delay_ms": None if change.measured.scalable_p99_s is None else change.measured.scalable_p99_s.mean * 1e3,
             "meets": not change.judged.missed,
         }
         for change in advice.around

@@ -66,8 +66,8 @@ def _in_words(values: Sequence[object]) -> str:
 def _scenarios(rows: Rows) -> Iterator[Mapping[str, Any]]:
     """Resolved scenarios with all models of a sweep: one, if no key is swept that chooses models."""
     is_one = not any(_choices & set(key.split(".")[-1:]) for key in rows.plan.template.varied)
-    for point in range(1 if is_one else len(rows)):
-        yield rows.plan.recipe.at(rows[point]).resolved
+    for point_index in range(1 if is_one else len(rows)):
+        yield rows.plan.recipe.at(rows[point_index]).resolved
 
 
 def write_tune_report(folder: Path, scenario: Scenario, tuned: Tuned, *, remarks: Sequence[str], command: str) -> None:

@@ -51,10 +51,10 @@ class SweptAxes:
         """Numbers of points, for each combination of the values of all keys but one."""
         over = over or self.main
         lines: dict[str, list[int]] = {}
-        for point in range(len(self.rows)):
-            values = self.rows[point]
+        for point_index in range(len(self.rows)):
+            values = self.rows[point_index]
             label = self.named({key: value for key, value in values.items() if key != over})
-            lines.setdefault(label, []).append(point)
+            lines.setdefault(label, []).append(point_index)
         return lines
 
     def others_are_few(self, most: int) -> bool:
@@ -69,9 +69,9 @@ class SweptAxes:
     def positions(self, key: str, points: Iterable[int]) -> list[float]:
         """Where points are on an axis: at their numbers, or side by side."""
         if self.is_numeric(key):
-            return [self.number(self.rows[point][key]) for point in points]
+            return [self.number(self.rows[point_index][key]) for point_index in points]
         order = {as_text(value): float(number) for number, value in enumerate(self.values[key])}
-        return [order[as_text(self.rows[point][key])] for point in points]
+        return [order[as_text(self.rows[point_index][key])] for point_index in points]
 
     def is_numeric(self, key: str) -> bool:
         """Whether all values are numbers of one unit."""

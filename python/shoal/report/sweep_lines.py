@@ -45,10 +45,10 @@ def lines(rows: Rows, axes: SweptAxes) -> Drawn:
             spare.set_visible(False)
         for panel, (name, text) in zip(panels, metrics.items(), strict=False):
             for number, (label, points) in enumerate(axes.lines().items()):
-                cells = [rows.cell(point, text) for point in points]
+                cells = [rows.cell(point_index, text) for point_index in points]
                 means = [cell if isinstance(cell, Estimate) else None for cell in cells]
                 draw_line(panel, axes.positions(axes.main, points), means, number, label)
-                records += records_of(name, label, [rows[point][axes.main] for point in points], means)
+                records += records_of(name, label, [rows[point_index][axes.main] for point_index in points], means)
             dress(panel, axes, axes.main, name)
         if axes.others:
             legend_of_figure(figure, panels[:1], columnspacing=1.3)

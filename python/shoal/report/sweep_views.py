@@ -35,9 +35,9 @@ def heat_maps(rows: Rows, axes: SweptAxes) -> Drawn | None:
         return None
     x_key, y_key = numeric[:2]
     groups: dict[str, list[int]] = {}
-    for point in range(len(rows)):
-        rest = {key: value for key, value in rows[point].items() if key not in (x_key, y_key)}
-        groups.setdefault(axes.named(rest), []).append(point)
+    for point_index in range(len(rows)):
+        rest = {key: value for key, value in rows[point_index].items() if key not in (x_key, y_key)}
+        groups.setdefault(axes.named(rest), []).append(point_index)
     maps = [(name, text, label, points) for name, text in rows.plan.metrics.items() for label, points in groups.items()]
     if len(maps) > _most_panels:
         maps = maps[: _most_panels // len(groups) * len(groups)] or maps[:_most_panels]
@@ -49,8 +49,8 @@ def heat_maps(rows: Rows, axes: SweptAxes) -> Drawn | None:
         figure = Figure(figsize=(two_columns, (2.3 if columns < 3 else 1.9) * count))
         for panel, (name, text, label, points) in zip(_panels(figure, count, columns, len(maps)), maps, strict=True):
             z = np.full((len(y), len(x)), np.nan)
-            for point in points:
-                values, cell = rows[point], rows.cell(point, text)
+            for point_index in points:
+                values, cell = rows[point_index], rows.cell(point_index, text)
                 if isinstance(cell, Estimate):
                     z[y.index(axes.number(values[y_key])), x.index(axes.number(values[x_key]))] = cell.mean
             written = z.size <= _most_written
@@ -66,7 +66,7 @@ def heat_maps(rows: Rows, axes: SweptAxes) -> Drawn | None:
 
 def _span(rows: Rows, text: str) -> tuple[float, float] | None:
     """The scale that makes colours mean the same in all panels of a metric."""
-    cells = (rows.cell(point, text) for point in range(len(rows)))
+    cells = (rows.cell(point_index, text) for point_index in range(len(rows)))
     means = [cell.mean for cell in cells if isinstance(cell, Estimate)]
     return (min(means), max(means)) if means else None
 
@@ -121,7 +121,7 @@ def ratios(rows: Rows, axes: SweptAxes) -> Drawn | None:
                 means = [_ratio(rows, above, below, text) for above, below in pairs]
                 points = [above for above, _ in pairs]
                 draw_line(panel, axes.positions(axes.main, points), means, number + 1, label)
-                records += records_of(name, label, [rows[point][axes.main] for point in points], means)
+                records += records_of(name, label, [rows[point_index][axes.main] for point_index in points], means)
             panel.axhline(1.0, color="#777777", linewidth=0.6, zorder=0)
             dress(panel, axes, axes.main, name)
         legend_of_figure(figure, panels[:1], columnspacing=1.3)
@@ -151,11 +151,11 @@ def scatter(rows: Rows, axes: SweptAxes) -> Drawn:
         figure = Figure(figsize=(two_columns, 1.8 * len(metrics)))
         panels = figure.subplots(len(metrics), len(keys), squeeze=False, sharey="row")
         for row, (name, text) in enumerate(metrics):
-            cells = [rows.cell(point, text) for point in range(len(rows))]
-            known = [(point, cell.mean) for point, cell in enumerate(cells) if isinstance(cell, Estimate)]
+            cells = [rows.cell(point_index, text) for point_index in range(len(rows))]
+            known = [(point_index, cell.mean) for point_index, cell in enumerate(cells) if isinstance(cell, Estimate)]
             for column, key in enumerate(keys):
                 panel = panels[row][column]
-                x = axes.positions(key, [point for point, _ in known])
+                x = axes.positions(key, [point_index for point_index, _ in known])
                 y = [mean for _, mean in known]
                 size = 6 if len(x) <= 300 else 1.5
                 panel.scatter(x, y, s=size, color=colour(0), alpha=0.7, linewidths=0, rasterized=len(x) > 2000)
@@ -223,8 +223,8 @@ def pareto(rows: Rows, axes: SweptAxes) -> Drawn | None:
             elinewidth=0.6,
             label="Pareto front, ± 95 %",
         )
-        for point, x, y in _labelled(line):
-            text = ", ".join(as_text(value) for value in rows[point].values())
+        for point_index, x, y in _labelled(line):
+            text = ", ".join(as_text(value) for value in rows[point_index].values())
             panel.annotate(
                 text, (x.mean, y.mean), xytext=(4, -8), textcoords="offset points", fontsize=6, annotation_clip=True
             )
@@ -232,14 +232,14 @@ def pareto(rows: Rows, axes: SweptAxes) -> Drawn | None:
         panel.legend(loc="lower right")
     records = [
         {
-            "point": rows.name(point),
+            "point": rows.name(point_index),
             "x": x.mean,
             "x_ci95": x.half_width,
             "y": y.mean,
             "y_ci95": y.half_width,
             "on_front": number in set(best),
         }
-        for number, (point, x, y) in enumerate(known)
+        for number, (point_index, x, y) in enumerate(known)
     ]
     note = (
         f"No point has less {x_name} and more {y_name} than one of the front. Labels are the values of: "

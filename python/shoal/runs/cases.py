@@ -97,7 +97,7 @@ def run_cases(
     for scenario, plane in wanted:
         if plane is simulator:
             refuse_without_files(scenario, None, None)
-    digests = {one: digest_of(one[0].native.json, one[1].identity) for one in wanted}
+    digests = {(scenario, plane): digest_of(scenario.native.json, plane.identity) for scenario, plane in wanted}
     keys = [[(digests[case.scenario, case.plane], seed) for seed in case.seeds] for case in cases]
     unique = _unique(cases, keys)
     count = sum(map(len, keys))
@@ -114,7 +114,7 @@ def run_cases(
                 if record is not None:
                     kept.add((*key, record))
                 on_done()
-    return [Results([results[key] for key in own]) for own in keys]
+    return [Results([results[key] for key in case_keys]) for case_keys in keys]
 
 
 def refuse_unmodelled(wanted: Iterable[tuple[Scenario, Plane]]) -> None:
@@ -139,8 +139,8 @@ def refuse_without_files(scenario: Scenario, packets: object | None, pcap: objec
         It does.
     """
     trace = scenario.resolved["trace"]
-    for wanted, is_wanted, place in (("packets", trace["packets"], packets), ("pcap", trace["pcap"], pcap)):
-        if is_wanted and place is None:
+    for wanted, is_wanted, file in (("packets", trace["packets"], packets), ("pcap", trace["pcap"], pcap)):
+        if is_wanted and file is None:
             raise UsageError(
                 f"the scenario has trace.{wanted} = true, but there is no file to write to",
                 hint=f"give {wanted}=PATH (on the command line: --out DIR), or set trace.{wanted} = false",
@@ -150,8 +150,8 @@ def refuse_without_files(scenario: Scenario, packets: object | None, pcap: objec
 def _unique(cases: Sequence[Case], keys: Sequence[Sequence[_Key]]) -> dict[_Key, Case]:
     """Each run once, with all that is asked of it."""
     unique: dict[_Key, Case] = {}
-    for case, own in zip(cases, keys, strict=True):
-        for key in own:
+    for case, case_keys in zip(cases, keys, strict=True):
+        for key in case_keys:
             if (before := unique.setdefault(key, case)) is not case:
                 metrics = tuple(dict.fromkeys((*before.metrics, *case.metrics)))
                 unique[key] = before._replace(metrics=metrics, tables=before.tables or case.tables)
@@ -161,12 +161,12 @@ def _unique(cases: Sequence[Case], keys: Sequence[Sequence[_Key]]) -> dict[_Key,
 def _known(store: Store, wanted: Mapping[_Key, Case]) -> dict[_Key, Record]:
     """The records of what has been run before, with all that is asked for."""
     known: dict[_Key, Record] = {}
-    seeds: dict[bytes, list[int]] = {}
+    seeds_of: dict[bytes, list[int]] = {}
     for digest, seed in wanted:
-        seeds.setdefault(digest, []).append(seed)
-    for digest, own in seeds.items():
-        tables = any(wanted[digest, seed].tables for seed in own)
-        for _, seed, record in store.read([digest], seeds=own, tables=tables):
+        seeds_of.setdefault(digest, []).append(seed)
+    for digest, seeds in seeds_of.items():
+        tables = any(wanted[digest, seed].tables for seed in seeds)
+        for _, seed, record in store.read([digest], seeds=seeds, tables=tables):
             case = wanted[digest, seed]
             if (whole := record.with_metrics(case.metrics)) is not None and (whole.tables or not case.tables):
                 known[digest, seed] = whole

@@ -180,9 +180,9 @@ class Cluster:
         opened = list(self.opened)
         self.opened.clear()
         with quiet():
-            for one in opened:
+            for resource in opened:
                 with suppress(Exception):  # what is gone cannot be closed, and the records are here
-                    one.close()
+                    resource.close()
 
     def _keep(self, started: list[Any]) -> None:
         for cluster in started:
@@ -253,7 +253,7 @@ class _Session:
                 # Not pure: equal blocks of different rounds are different tasks.
                 future = client.submit(work_off, self._text, block, expected, pure=False)
                 self._handed[future.key] = (future, block)
-                future.add_done_callback(lambda one: finished.put(one.key))
+                future.add_done_callback(lambda task: finished.put(task.key))
             if not self._handed:
                 return
             try:
@@ -299,14 +299,14 @@ def _refuse_other_builds(client: Client) -> None:
     except Exception as error:
         raise ClusterError(f"the workers do not answer: {error}", hint="is shoal installed there?") from error
     expected = simulator_hash()
-    broken = {name: one for name, one in builds.items() if isinstance(one, BaseException)}
+    broken = {name: answer for name, answer in builds.items() if isinstance(answer, BaseException)}
     if broken:
         name, reason = next(iter(broken.items()))
         raise ClusterError(
             f"shoal does not run on {len(broken)} of {len(builds)} workers, first {name}: {reason}",
             hint="install the same build of shoal there",
         )
-    if other := {name: version for name, (own, version) in builds.items() if own != expected}:
+    if other := {name: version for name, (simulator, version) in builds.items() if simulator != expected}:
         raise ClusterError(_other_build(other), hint="install the same build of shoal on all of them")
 
 
@@ -372,12 +372,12 @@ def _configured() -> None:
     )
 
 
-def _client(where: str, **place: Any) -> Client:
+def _client(where: str, **target: Any) -> Client:
     from distributed import Client
 
     _configured()
     try:
-        return Client(timeout=_answer_s, set_as_default=False, **place)
+        return Client(timeout=_answer_s, set_as_default=False, **target)
     except Exception as error:
         raise _silent(where) from error
 
@@ -393,10 +393,10 @@ def _with_client(where: str, cluster: Any) -> list[Any]:
 
 def _reached(where: str) -> Client:
     """The client of an address. That nobody listens there is known at once, but Dask would try for a while."""
-    found = re.fullmatch(r"tcp://(?P<host>.+):(?P<port>[0-9]{1,5})", where)
-    if found is not None:
+    match = re.fullmatch(r"tcp://(?P<host>.+):(?P<port>[0-9]{1,5})", where)
+    if match is not None:
         try:
-            socket.create_connection((found["host"].strip("[]"), int(found["port"])), timeout=_answer_s).close()
+            socket.create_connection((match["host"].strip("[]"), int(match["port"])), timeout=_answer_s).close()
         except (OSError, OverflowError) as error:
             raise _silent(where) from error
     return _client(where, address=where)

@@ -53,10 +53,10 @@ def start(where: str, hosts: Sequence[str]) -> Any:
 async def _look_at_all(where: str, hosts: Sequence[str], python: str, connect: dict[str, Any]) -> None:
     # One after the other would add up what hosts take that do not answer; the first that cannot be used is told.
     names = list(dict.fromkeys(hosts))
-    found = await asyncio.gather(*(_look_at(where, host, python, connect) for host in names), return_exceptions=True)
-    for error in found:
-        if isinstance(error, BaseException):
-            raise error
+    answers = await asyncio.gather(*(_look_at(where, host, python, connect) for host in names), return_exceptions=True)
+    for answer in answers:
+        if isinstance(answer, BaseException):
+            raise answer
 
 
 async def _look_at(where: str, host: str, python: str, connect: dict[str, Any]) -> None:

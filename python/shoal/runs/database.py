@@ -14,7 +14,7 @@ from urllib.parse import quote
 from shoal.runs.record import Record
 
 # The digest of a scenario, the seed, and the record of that run.
-Found = tuple[bytes, int, Record]
+KeyedRecord = tuple[bytes, int, Record]
 
 _schema = """
 CREATE TABLE IF NOT EXISTS records (
@@ -83,7 +83,7 @@ class Database:
         """
         return cls(sqlite3.connect(f"file:{quote(str(path))}?immutable=1", uri=True, check_same_thread=False))
 
-    def put(self, found: Iterable[Found]) -> None:
+    def put(self, records: Iterable[KeyedRecord]) -> None:
         """Keep records in one transaction; what is known of a run already stays known.
 
         Raises
@@ -94,7 +94,7 @@ class Database:
         now_s = int(time.time())
         self._connection.execute("BEGIN IMMEDIATE")
         try:
-            for digest, seed, record in found:
+            for digest, seed, record in records:
                 for _, known in self.read(digest, seeds=[seed], tables=not record.tables):
                     record = record.beside(known)  # noqa: PLW2901
                 head, body = record.packed()
@@ -191,14 +191,14 @@ class Batches:
     A transaction for each record would take longer than all else that is done with it.
     """
 
-    def __init__(self, put: Callable[[list[Found]], object]) -> None:
+    def __init__(self, put: Callable[[list[KeyedRecord]], object]) -> None:
         self._put = put
-        self._waiting: list[Found] = []
+        self._waiting: list[KeyedRecord] = []
         self._last_s = time.monotonic()
 
-    def add(self, found: Found) -> None:
+    def add(self, keyed: KeyedRecord) -> None:
         """Hand a record over soon."""
-        self._waiting.append(found)
+        self._waiting.append(keyed)
         if time.monotonic() - self._last_s > _together_s or len(self._waiting) >= _most_together:
             self._flush()
 

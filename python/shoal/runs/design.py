@@ -62,15 +62,15 @@ class Design:
         values: dict[str, object] = {}
         rest = number
         for size, factor in zip(self._sizes, self.factors, strict=True):
-            place, rest = divmod(rest, size)
-            values.update(zip(factor.keys, factor.rows[place], strict=True))
+            index, rest = divmod(rest, size)
+            values.update(zip(factor.keys, factor.rows[index], strict=True))
         return values
 
     @cached_property
     def _sizes(self) -> list[int]:
         """How many points there are for each row of a factor."""
         counts = [len(factor.rows) for factor in self.factors]
-        return [math.prod(counts[place + 1 :]) for place in range(len(counts))]
+        return [math.prod(counts[index + 1 :]) for index in range(len(counts))]
 
     def name(self, number: int) -> str:
         """What sentences call a point: the swept keys and their values."""

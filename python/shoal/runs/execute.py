@@ -14,7 +14,7 @@ from shoal._native import Cancel, Run
 from shoal.errors import ShoalError
 from shoal.parallel import Progress, counted, default_workers, finished
 from shoal.runs import store as stores
-from shoal.runs.database import Found
+from shoal.runs.database import KeyedRecord
 from shoal.runs.plan import Plan, check
 from shoal.runs.recipe import Recipe
 from shoal.runs.record import Record, failure, measure, perform
@@ -57,13 +57,13 @@ class Threads:
     def run(self, recipe: Recipe, blocks: Iterator[Block], pace: Pace) -> Iterator[tuple[Block, list[Record]]]:
         """Run blocks on all cores."""
 
-        def one(block: Block, cancel: Cancel) -> tuple[Block, list[Record]]:
+        def timed(block: Block, cancel: Cancel) -> tuple[Block, list[Record]]:
             start_s = time.monotonic()
             records = run_block(recipe, block, cancel)
             pace.took(len(records), time.monotonic() - start_s)
             return block, records
 
-        for _, done in finished((partial(one, block) for block in blocks), workers=self.workers):
+        for _, done in finished((partial(timed, block) for block in blocks), workers=self.workers):
             yield done
 
     def close(self) -> None:
@@ -80,7 +80,7 @@ def run_block(recipe: Recipe, block: Block, cancel: Cancel) -> list[Record]:
     runs = ((scenario, seed) for job, scenario in _scenarios(recipe, block) for seed in job.seeds)
     while some := list(islice(runs, _together)):
         done = [(seed, _simulated(recipe, scenario, seed, cancel)) for scenario, seed in some]
-        records += [measure(recipe, seed, one) for seed, one in done]
+        records += [measure(recipe, seed, simulated) for seed, simulated in done]
     return records
 
 
@@ -104,7 +104,7 @@ def run_plan(
     cache: Path | None = None,
     executor: Executor | None = None,
     progress: Progress = False,
-    on_record: Callable[[Found], object] | None = None,
+    on_record: Callable[[KeyedRecord], object] | None = None,
 ) -> Rows:
     """Run a plan and give its numbers, which do not depend on where and in which order the runs were.
 
@@ -133,10 +133,10 @@ def run_plan(
         A metric asks for what the runs do not have.
     """
     executor = executor or Threads(workers)
-    places = range(len(plan.design)) if numbers is None else numbers
-    with counted(len(places), progress, f"checking {len(places):,} points") as on_point:
-        checked = check(plan, points=places, on_point=on_point)
-    work = Work(plan, Rows(plan, places, checked), checked, on_record)
+    points = range(len(plan.design)) if numbers is None else numbers
+    with counted(len(points), progress, f"checking {len(points):,} points") as on_point:
+        checked = check(plan, points=points, on_point=on_point)
+    work = Work(plan, Rows(plan, points, checked), checked, on_record)
     with stores.opened(cache) as kept, closing(executor):
         if kept is not None:
             work.recall(kept.read(work.owners))
@@ -144,10 +144,10 @@ def run_plan(
             pace = Pace(executor.block_s, executor.workers, count)
             with counted(count, progress, f"{count:,} runs") as on_done:
                 for block, records in executor.run(plan.recipe, work.blocks(pace), pace):
-                    found = list(work.take(block, records))
+                    keyed = list(work.take(block, records))
                     if kept is not None:
-                        kept.put(found)
-                    for _ in found:
+                        kept.put(keyed)
+                    for _ in keyed:
                         on_done()
             work.extend()
     return work.finish()

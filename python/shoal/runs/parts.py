@@ -16,7 +16,7 @@ from shoal.cache import simulator_hash
 from shoal.errors import OutputError, UsageError
 from shoal.files import write_text, writing
 from shoal.parallel import Progress
-from shoal.runs.database import Batches, DamagedError, Database, Found
+from shoal.runs.database import Batches, DamagedError, Database, KeyedRecord
 from shoal.runs.execute import Executor, run_plan
 from shoal.runs.plan import Plan, check
 from shoal.runs.rows import Rows
@@ -27,7 +27,7 @@ _plan, _records, _about = "plan.json", "records.sqlite", "part.json"
 
 def write_part(
     plan: Plan,
-    place: tuple[int, int],
+    shard: tuple[int, int],
     folder: Path,
     *,
     workers: int | None = None,
@@ -41,7 +41,7 @@ def write_part(
     ----------
     plan
         What to run.
-    place
+    shard
         i and n.
     folder
         Where to write.
@@ -53,7 +53,7 @@ def write_part(
     OutputError
         Something cannot be written.
     """
-    number, count = place
+    number, count = shard
     points = range(number - 1, len(plan.design), count)
     about = {"part": number, "of": count, "plan": plan.digest}
     about |= {"version": _native.__version__, "simulator": simulator_hash()}
@@ -114,7 +114,7 @@ def read_parts(folders: Sequence[Path]) -> Rows:
         raise OutputError(f"`{first_folder / _plan}` has been changed", hint="run that part again")
     checked = check(plan)
     work = Work(plan, Rows(plan, range(len(plan.design)), checked), checked)
-    work.recall(found for folder, about in parts.items() for found in _records_of(folder, about["records"]))
+    work.recall(keyed for folder, about in parts.items() for keyed in _records_of(folder, about["records"]))
     if missing_runs := work.missing():
         raise OutputError(f"{missing_runs:,} runs are missing in the parts", hint="run the parts again")
     return work.finish()
@@ -144,7 +144,7 @@ def _part_file(path: Path) -> Iterator[Batches]:
         raise OutputError(f"cannot write `{path}`: {error}", hint="is there room on the disk?") from error
 
 
-def _records_of(folder: Path, digest: str) -> Iterator[Found]:
+def _records_of(folder: Path, digest: str) -> Iterator[KeyedRecord]:
     path = folder / _records
     damaged = OutputError(f"`{path}` is damaged: it does not agree with its checksum", hint="copy that part again")
     try:
@@ -170,8 +170,8 @@ def _digest(path: Path) -> str:
 def _read_about(folder: Path) -> dict[str, Any]:
     path = folder / _about
     try:
-        own = json.loads(path.read_text(encoding="utf-8"))
-        return {key: own[key] for key in ("part", "of", "plan", "version", "simulator", "records")}
+        about = json.loads(path.read_text(encoding="utf-8"))
+        return {key: about[key] for key in ("part", "of", "plan", "version", "simulator", "records")}
     except OSError as error:
         raise OutputError(
             f"`{folder}` is no part of a sweep: cannot read `{path}`: {error.strerror}",

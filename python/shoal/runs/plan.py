@@ -125,22 +125,24 @@ class Plan:
             It cannot be read, or is no plan of this version.
         """
         try:
-            own: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-            if own["format"] != _format:
+            content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            if content["format"] != _format:
                 raise OutputError(
-                    f"`{path}` has format {own['format']}, this version reads {_format}",
+                    f"`{path}` has format {content['format']}, this version reads {_format}",
                     hint="run all parts with one version of shoal",
                 )
-            recipe = Recipe.from_json(json.dumps(own["recipe"]))
-            factors = tuple(Factor(tuple(one["keys"]), [tuple(row) for row in one["rows"]]) for one in own["design"])
-            seeds, metrics = own["seeds"], own["metrics"]
+            recipe = Recipe.from_json(json.dumps(content["recipe"]))
+            factors = tuple(
+                Factor(tuple(factor["keys"]), [tuple(row) for row in factor["rows"]]) for factor in content["design"]
+            )
+            seeds, metrics = content["seeds"], content["metrics"]
             return cls(
                 recipe.template,
                 Design(factors),
                 metrics,
                 tuple(seeds) if isinstance(seeds, list) else seeds,
-                Until.parse(own["until"], metrics) if own["until"] else None,
-                own["max_seeds"],
+                Until.parse(content["until"], metrics) if content["until"] else None,
+                content["max_seeds"],
                 recipe.kernel,
             )
         except OSError as error:
@@ -225,8 +227,8 @@ def _placed(text: str, plan: Plan, number: int) -> ScenarioError:
     """The error of a point, with the point if there are several."""
     if len(plan.design) == 1:
         return ScenarioError(text)
-    place = f"note: at point {number + 1:,} of {len(plan.design):,}: {plan.design.name(number)}"
-    return ScenarioError(f"{text.rstrip()}\n{place}\n")
+    note = f"note: at point {number + 1:,} of {len(plan.design):,}: {plan.design.name(number)}"
+    return ScenarioError(f"{text.rstrip()}\n{note}\n")
 
 
 def _refuse_packets(scenario: Scenario) -> None:

@@ -73,9 +73,9 @@ class Recipe:
     @cached_property
     def _recording(self) -> Template:
         """The template with what the runs have to record."""
-        one = self.template
-        keys = recording(one.scenario, self.metrics, lean=True)
-        return Template(one.scenario.override(keys) if keys else one.scenario, one.names, one.set)
+        template = self.template
+        keys = recording(template.scenario, self.metrics, lean=True)
+        return Template(template.scenario.override(keys) if keys else template.scenario, template.names, template.set)
 
     @cached_property
     def json(self) -> str:
@@ -103,6 +103,8 @@ class Recipe:
 # A worker gets it with every task.
 @lru_cache(maxsize=4)
 def _read(text: str) -> Recipe:
-    own = json.loads(text)
-    scenario = Scenario(own["text"], own["name"], tuple((key, value) for key, value in own["overrides"]))
-    return Recipe(Template(scenario, tuple(own["keys"]), own["set"]), tuple(own["metrics"]), own["kernel"])
+    content = json.loads(text)
+    scenario = Scenario(content["text"], content["name"], tuple((key, value) for key, value in content["overrides"]))
+    return Recipe(
+        Template(scenario, tuple(content["keys"]), content["set"]), tuple(content["metrics"]), content["kernel"]
+    )

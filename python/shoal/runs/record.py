@@ -73,7 +73,7 @@ class Record:
             text: [value.text, value.reason] if isinstance(value, Undefined) else value
             for text, value in self.values.items()
         }
-        said = [[one.kind, one.groups, one.text] for one in self.said]
+        said = [[notice.kind, notice.groups, notice.text] for notice in self.said]
         head = {"values": values, "said": said, "fingerprint": self.fingerprint, "error": self.error}
         return to_json(head), self.body
 
@@ -87,12 +87,13 @@ class Record:
             They are no record.
         """
         try:
-            own = json.loads(head)
+            content = json.loads(head)
             values = {
-                text: Undefined(*value) if isinstance(value, list) else value for text, value in own["values"].items()
+                text: Undefined(*value) if isinstance(value, list) else value
+                for text, value in content["values"].items()
             }
-            said = tuple(Said(kind, tuple(groups), text) for kind, groups, text in own["said"])
-            return cls(values, said, int(own["fingerprint"]), body, own["error"], tables)
+            said = tuple(Said(kind, tuple(groups), text) for kind, groups, text in content["said"])
+            return cls(values, said, int(content["fingerprint"]), body, content["error"], tables)
         except (ValueError, KeyError, TypeError) as error:
             raise OutputError(f"a record cannot be read: {error}") from None
 
@@ -171,7 +172,9 @@ def record_of(finished: Run, seed: int, metrics: Sequence[str], *, tables: bool 
     text, fingerprint, body = finished.kept(seed)
     result = Result(text, recorded=InMemory(finished))
     values = _values(result, metrics)
-    said = tuple(Said(one["kind"], tuple(one["groups"]), one["text"]) for one in result.data.get("notices", []))
+    said = tuple(
+        Said(notice["kind"], tuple(notice["groups"]), notice["text"]) for notice in result.data.get("notices", [])
+    )
     return Record(values, said, fingerprint, body, tables=archived(finished) if tables else b"")
 
 
@@ -182,10 +185,10 @@ def failure(error: BaseException) -> Record:
 
 
 def _values(result: Result, metrics: Sequence[str]) -> dict[str, Value]:
-    found: dict[str, Value] = {}
+    values: dict[str, Value] = {}
     for text, value in measured(result, metrics).items():
         if isinstance(value, UndefinedError):
-            found[text] = Undefined(value.text, value.reason)
+            values[text] = Undefined(value.text, value.reason)
         else:
-            found[text] = None if math.isnan(value) else value
-    return found
+            values[text] = None if math.isnan(value) else value
+    return values

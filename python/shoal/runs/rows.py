@@ -42,7 +42,7 @@ class _Notice:
 
 
 class Rows:
-    """Points in the order of the design, each with its values; their numbers are asked for by the place of the point.
+    """Points in the order of the design, each with its values; their numbers are asked for by the index of the point.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Rows:
         self.numbers = numbers
         self.warnings = checked.warnings
         self._checked = checked
-        self._columns = {text: place for place, text in enumerate(plan.expressions)}
+        self._columns = {text: column for column, text in enumerate(plan.expressions)}
         count = len(numbers)
         self._numbers: list[array[float] | None] = [None] * count
         self._known: list[bytearray | None] = [None] * count
@@ -70,134 +70,137 @@ class Rows:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def __getitem__(self, place: int) -> dict[str, object]:
-        return self.plan.design.at(self.numbers[place])
+    def __getitem__(self, point_index: int) -> dict[str, object]:
+        return self.plan.design.at(self.numbers[point_index])
 
     @property
     def runs(self) -> int:
         """How many runs the numbers are of."""
         return sum(self._seeds)
 
-    def name(self, place: int) -> str:
+    def name(self, point_index: int) -> str:
         """What sentences call a point."""
-        return self.plan.design.name(self.numbers[place])
+        return self.plan.design.name(self.numbers[point_index])
 
-    def seeds(self, place: int) -> list[int]:
+    def seeds(self, point_index: int) -> list[int]:
         """The seeds that the numbers of a point are of."""
-        return [self.seed(place, index) for index in range(self._seeds[place])]
+        return [self.seed(point_index, index) for index in range(self._seeds[point_index])]
 
-    def seed(self, place: int, index: int) -> int:
+    def seed(self, point_index: int, index: int) -> int:
         """A seed of a point; beyond those that it begins with they are counted on."""
-        first = self._checked.seeds_of(place)
+        first = self._checked.seeds_of(point_index)
         return first[index] if index < len(first) else first[-1] + 1 + index - len(first)
 
-    def has(self, place: int, index: int) -> bool:
+    def has(self, point_index: int, index: int) -> bool:
         """Whether a run is known."""
-        known = self._known[place]
+        known = self._known[point_index]
         return known is not None and index < len(known) and bool(known[index])
 
-    def has_all(self, place: int, count: int) -> bool:
+    def has_all(self, point_index: int, count: int) -> bool:
         """Whether the first runs of a point are known."""
-        known = self._known[place]
+        known = self._known[point_index]
         return known is not None and len(known) >= count and all(known[:count])
 
-    def put(self, place: int, index: int, record: Record) -> None:
+    def put(self, point_index: int, index: int, record: Record) -> None:
         """Take the numbers of a run over."""
         width = len(self._columns)
-        numbers, known, prints = self._numbers[place], self._known[place], self._fingerprints[place]
+        numbers, known, prints = self._numbers[point_index], self._known[point_index], self._fingerprints[point_index]
         if numbers is None or known is None or prints is None:
             numbers, known, prints = array("d"), bytearray(), array("Q")
-            self._numbers[place], self._known[place], self._fingerprints[place] = numbers, known, prints
+            self._numbers[point_index], self._known[point_index] = numbers, known
+            self._fingerprints[point_index] = prints
         while len(known) <= index:
             numbers.extend([math.nan] * width)
             prints.append(0)
             known.append(0)
         known[index] = 1
         if record.error is not None:
-            before = self._failures.get(place)
+            before = self._failures.get(point_index)
             if before is None or index < before[0]:
-                self._failures[place] = (index, record.error)
+                self._failures[point_index] = (index, record.error)
             return
         prints[index] = record.fingerprint
         for text, column in self._columns.items():
             value = record.values[text]
             if isinstance(value, Undefined):
-                self._undefined[place, index, text] = value
+                self._undefined[point_index, index, text] = value
             elif value is not None:
                 numbers[index * width + column] = value
-        for one in record.said:
-            notice = self._notices.setdefault((one.kind, one.groups), _Notice(len(self)))
-            notice.at[place] = 1
-            if (place, index) < notice.first:
-                notice.first, notice.text = (place, index), one.text
+        for said in record.said:
+            notice = self._notices.setdefault((said.kind, said.groups), _Notice(len(self)))
+            notice.at[point_index] = 1
+            if (point_index, index) < notice.first:
+                notice.first, notice.text = (point_index, index), said.text
 
-    def count(self, place: int, seeds: int) -> None:
+    def count(self, point_index: int, seeds: int) -> None:
         """Say how many seeds the numbers of a point are of."""
-        self._seeds[place] = seeds
+        self._seeds[point_index] = seeds
 
-    def series(self, place: int, expression: str, *, seeds: int | None = None) -> list[float | None]:
+    def series(self, point_index: int, expression: str, *, seeds: int | None = None) -> list[float | None]:
         """A metric of a point, one value a seed; ``None`` where a run has no such number or it is undefined."""
-        width, column, numbers = len(self._columns), self._columns[expression], self._numbers[place]
-        count = self._seeds[place] if seeds is None else seeds
+        width, column, numbers = len(self._columns), self._columns[expression], self._numbers[point_index]
+        count = self._seeds[point_index] if seeds is None else seeds
         if numbers is None:
             return [None] * count
         values = numbers[column : count * width : width]
         return [None if math.isnan(value) else value for value in values]
 
-    def undefined_at(self, place: int, expression: str) -> Undefined | None:
+    def undefined_at(self, point_index: int, expression: str) -> Undefined | None:
         """Why a metric is undefined in a run of a point, if it is in one."""
-        if not self._undefined or place in self._failures:
+        if not self._undefined or point_index in self._failures:
             return None
-        indices = range(self._seeds[place])
-        return next((self._undefined[key] for i in indices if (key := (place, i, expression)) in self._undefined), None)
+        indices = range(self._seeds[point_index])
+        return next(
+            (self._undefined[key] for i in indices if (key := (point_index, i, expression)) in self._undefined), None
+        )
 
-    def cell(self, place: int, expression: str) -> Cell:
+    def cell(self, point_index: int, expression: str) -> Cell:
         """Mean over the seeds, and its 95 % confidence interval."""
-        if place in self._failures:
+        if point_index in self._failures:
             return None
-        if found := self.undefined_at(place, expression):
-            return found
-        values = self.series(place, expression)
+        if undefined := self.undefined_at(point_index, expression):
+            return undefined
+        values = self.series(point_index, expression)
         known = [value for value in values if value is not None]
         return estimate(known) if len(known) == len(values) else None
 
-    def failure(self, place: int) -> Failure | None:
+    def failure(self, point_index: int) -> Failure | None:
         """Why a point has no numbers, if it has none."""
-        if place not in self._failures:
+        if point_index not in self._failures:
             return None
-        index, message = self._failures[place]
-        return Failure(self.seed(place, index), message)
+        index, message = self._failures[point_index]
+        return Failure(self.seed(point_index, index), message)
 
     @property
     def failures(self) -> Iterator[tuple[int, Failure]]:
-        """The places of points that have no numbers, and why."""
-        for place in sorted(self._failures):
-            found = self.failure(place)
-            if found is not None:
-                yield place, found
+        """The indices of points that have no numbers, and why."""
+        for point_index in sorted(self._failures):
+            failure = self.failure(point_index)
+            if failure is not None:
+                yield point_index, failure
 
     @property
     def failed(self) -> int:
         """How many points have no numbers."""
         return len(self._failures)
 
-    def is_identical(self, place: int) -> bool:
+    def is_identical(self, point_index: int) -> bool:
         """Whether there are several runs and their seeds make no difference: nothing random decided anything."""
-        count, prints = self._seeds[place], self._fingerprints[place]
+        count, prints = self._seeds[point_index], self._fingerprints[point_index]
         return (
-            place not in self._failures
+            point_index not in self._failures
             and prints is not None
             and count > 1
-            and all(one == prints[0] for one in prints[1:count])
+            and all(fingerprint == prints[0] for fingerprint in prints[1:count])
         )
 
     @property
     def identical(self) -> list[int]:
-        """The places of points whose seeds make no difference."""
-        return [place for place in range(len(self)) if self.is_identical(place)]
+        """The indices of points whose seeds make no difference."""
+        return [point_index for point_index in range(len(self)) if self.is_identical(point_index)]
 
     @property
     def notices(self) -> list[tuple[str, int, int]]:
-        """What runs say without being asked: the first run's words, the place of its point, and at how many points."""
+        """What runs say without being asked: the first run's words, the index of its point, and at how many points."""
         ordered = sorted(self._notices.values(), key=lambda notice: notice.first)
         return [(notice.text, notice.first[0], sum(notice.at)) for notice in ordered]

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from shoal.cache import simulator_hash
 from shoal.errors import CacheWarning, OutputError, StoreWarning
-from shoal.runs.database import DamagedError, Database, Found
+from shoal.runs.database import DamagedError, Database, KeyedRecord
 
 # Part of the name of the folder: another format is another store.
 _format = 2
@@ -46,10 +46,10 @@ class Store:
         self._databases: dict[Path, Database] = {}
         self._has_looked = False
 
-    def put(self, found: Iterable[Found]) -> None:
+    def put(self, records: Iterable[KeyedRecord]) -> None:
         """Keep records, if that is possible: nothing that was computed is lost over a full disk."""
         # What failed may do better next time: memory may have been short.
-        wanted = [one for one in found if one[2].error is None]
+        wanted = [keyed for keyed in records if keyed[2].error is None]
         if self.trouble is not None or not wanted:
             return
         try:
@@ -63,7 +63,7 @@ class Store:
 
     def read(
         self, wanted: Iterable[bytes], *, seeds: Sequence[int] | None = None, tables: bool = False
-    ) -> Iterator[Found]:
+    ) -> Iterator[KeyedRecord]:
         """The records of some scenarios; a run may come from several databases.
 
         What is damaged is passed over with a warning: its runs are computed again.
@@ -131,9 +131,9 @@ def _database(path: Path) -> Database:
 def host() -> str:
     """What tells this host from others that share a folder with it: a file name."""
     machine = ""
-    for place in ("/etc/machine-id", "/proc/sys/kernel/random/boot_id"):
+    for file in ("/etc/machine-id", "/proc/sys/kernel/random/boot_id"):
         with suppress(OSError):
-            machine = machine or Path(place).read_text(encoding="ascii").strip()
+            machine = machine or Path(file).read_text(encoding="ascii").strip()
     name = re.sub("[^A-Za-z0-9-]", "-", os.uname().nodename)[:40]
     return f"{name}-{hashlib.sha256(machine.encode()).hexdigest()[:8]}"
 
@@ -230,15 +230,15 @@ def _files(cache: Path, suffix: str = _suffix) -> list[Path]:
 def _older(cache: Path) -> list[Path]:
     """What versions before this format kept: files of records, and a folder for each whole result."""
     records = [path for folder in _folders(cache / _older_records, "[0-9]+-[0-9a-f]{16}") for path in folder.iterdir()]
-    wholes = [place for group in _folders(cache, "[0-9a-f]{2}") for place in _folders(group, "[0-9a-f]{62}")]
+    wholes = [folder for group in _folders(cache, "[0-9a-f]{2}") for folder in _folders(group, "[0-9a-f]{62}")]
     return [*(path for path in records if path.suffix == ".records"), *wholes]
 
 
-def _folders(place: Path, pattern: str) -> list[Path]:
+def _folders(folder: Path, pattern: str) -> list[Path]:
     with suppress(OSError):
         return [
             path
-            for path in sorted(place.iterdir())
+            for path in sorted(folder.iterdir())
             if re.fullmatch(pattern, path.name) and not path.is_symlink() and path.is_dir()
         ]
     return []

@@ -77,9 +77,9 @@ def survey(
     ScenarioError
         A point makes no scenario.
     """
-    places = range(len(plan.design)) if numbers is None else numbers
-    checked = check(plan, points=places)
-    work = Work(plan, Rows(plan, places, checked), checked)
+    points = range(len(plan.design)) if numbers is None else numbers
+    checked = check(plan, points=points)
+    work = Work(plan, Rows(plan, points, checked), checked)
     with stores.opened(cache) as store:
         if store is not None:
             work.recall(store.read(work.owners))
@@ -88,17 +88,17 @@ def survey(
         # A guest is a process of its own, which this thread waits for.
         clock = time.monotonic if plan.kernel else time.thread_time
         if left:
-            for place in dict.fromkeys(round(k * (left - 1) / (_timed_points - 1)) for k in range(_timed_points)):
+            for number in dict.fromkeys(round(k * (left - 1) / (_timed_points - 1)) for k in range(_timed_points)):
                 if spent_s > _timed_s:
                     break
-                job = work.job(place)
+                job = work.job(number)
                 start_s = clock()
                 record = run(plan.recipe, plan.recipe.at(job.values), job.seeds[0], Cancel())
                 spent_s, timed = spent_s + clock() - start_s, timed + 1
                 if store is not None:
-                    store.put([(checked.digests[job.place], job.seeds[0], record)])
+                    store.put([(checked.digests[job.point_index], job.seeds[0], record)])
     return Survey(
-        points=len(places),
+        points=len(points),
         runs=known + left,
         most_runs=len(work.owners) * plan.max_seeds if plan.until else known + left,
         finished=known + (timed if store is not None else 0),

@@ -100,14 +100,14 @@ class Until:
 
 
 def _goal_of(text: str, names: Mapping[str, str]) -> Goal:
-    found = _goal.fullmatch(text)
+    match = _goal.fullmatch(text)
     try:
-        bound = float(found["bound"]) if found else math.nan
+        bound = float(match["bound"]) if match else math.nan
     except ValueError:
         bound = math.nan
-    if found is None or not 0 < bound < math.inf:
+    if match is None or not 0 < bound < math.inf:
         raise UsageError(f"`{text}` does not say when an interval is narrow enough", hint=_example)
-    what = found["what"].strip()
+    what = match["what"].strip()
     metric = names.get(what, what)
     check_metric(metric)
-    return Goal(metric, bound / 100 if found["percent"] else bound, bool(found["percent"]))
+    return Goal(metric, bound / 100 if match["percent"] else bound, bool(match["percent"]))

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from shoal.runs.database import Found
+from shoal.runs.database import KeyedRecord
 from shoal.runs.plan import Checked, Plan
 from shoal.runs.record import Record
 from shoal.runs.rows import Rows
@@ -18,7 +18,7 @@ class Job:
 
     Attributes
     ----------
-    place
+    point_index
         Index of the point among those of the sweep.
     values
         Values of the swept keys.
@@ -28,7 +28,7 @@ class Job:
         The seeds themselves.
     """
 
-    place: int
+    point_index: int
     values: dict[str, object]
     indices: tuple[int, ...]
     seeds: tuple[int, ...]
@@ -58,8 +58,8 @@ class Pace:
 
     def took(self, runs: int, seconds: float) -> None:
         """Learn from a block."""
-        one = seconds / runs
-        self._run_s = one if self._run_s is None else 0.7 * self._run_s + 0.3 * one
+        run_s = seconds / runs
+        self._run_s = run_s if self._run_s is None else 0.7 * self._run_s + 0.3 * run_s
 
 
 class Work:
@@ -68,35 +68,35 @@ class Work:
     Attributes
     ----------
     owners
-        For the digest of each scenario the place of the first point that has it; later ones take its numbers over.
+        For the digest of each scenario the index of the first point that has it; later ones take its numbers over.
     """
 
     def __init__(
-        self, plan: Plan, rows: Rows, checked: Checked, on_record: Callable[[Found], object] | None = None
+        self, plan: Plan, rows: Rows, checked: Checked, on_record: Callable[[KeyedRecord], object] | None = None
     ) -> None:
         self._plan, self._rows, self._checked, self._on_record = plan, rows, checked, on_record
         self.owners: dict[bytes, int] = {}
         self._twins: dict[int, list[int]] = {}
-        for place, digest in enumerate(checked.digests):
-            owner = self.owners.setdefault(digest, place)
-            if owner != place:
-                self._twins.setdefault(owner, []).append(place)
+        for point_index, digest in enumerate(checked.digests):
+            owner = self.owners.setdefault(digest, point_index)
+            if owner != point_index:
+                self._twins.setdefault(owner, []).append(point_index)
         count = len(checked.seeds)
         # How many seeds a point is to have as far as that is known by now, and whether that is all.
         self._targets = array("I", [count]) * len(rows)
         self._settled = bytearray(len(rows))
 
-    def recall(self, known: Iterable[Found]) -> None:
+    def recall(self, known: Iterable[KeyedRecord]) -> None:
         """Take over what was run before."""
         most = self._plan.max_seeds if self._plan.until else 0
         for digest, seed, record in known:
-            place = self.owners.get(digest)
-            index = None if place is None else self._index_of(place, seed, most)
-            if place is None or index is None or self._rows.has(place, index):
+            point_index = self.owners.get(digest)
+            index = None if point_index is None else self._index_of(point_index, seed, most)
+            if point_index is None or index is None or self._rows.has(point_index, index):
                 continue
             whole = record if record.error is not None else record.with_metrics(self._plan.expressions)
             if whole is not None:
-                self._take(place, index, (digest, seed, whole))
+                self._take(point_index, index, (digest, seed, whole))
         self.extend()
 
     def known(self) -> int:
@@ -109,10 +109,10 @@ class Work:
 
     def job(self, number: int) -> Job:
         """A missing run by its number among all of them."""
-        for place, indices in self._open():
+        for point_index, indices in self._open():
             if number < len(indices):
                 index = indices[number]
-                return Job(place, self._rows[place], (index,), (self._rows.seed(place, index),))
+                return Job(point_index, self._rows[point_index], (index,), (self._rows.seed(point_index, index),))
             number -= len(indices)
         raise IndexError(number)
 
@@ -120,12 +120,12 @@ class Work:
         """The missing runs in blocks, made when they are asked for."""
         block: Block = []
         size, limit = 0, pace.runs
-        for place, indices in self._open():
+        for point_index, indices in self._open():
             at = 0
             while at < len(indices):
                 part = tuple(indices[at : at + limit - size])
-                seeds = tuple(self._rows.seed(place, index) for index in part)
-                block.append(Job(place, self._rows[place], part, seeds))
+                seeds = tuple(self._rows.seed(point_index, index) for index in part)
+                block.append(Job(point_index, self._rows[point_index], part, seeds))
                 at, size = at + len(part), size + len(part)
                 if size == limit:
                     yield block
@@ -134,15 +134,15 @@ class Work:
         if block:
             yield block
 
-    def take(self, block: Block, records: Sequence[Record]) -> Iterator[Found]:
-        """Take over what a block gave; gives each record with what it is found by."""
-        found = iter(records)
+    def take(self, block: Block, records: Sequence[Record]) -> Iterator[KeyedRecord]:
+        """Take over what a block gave; gives each record with its digest and seed."""
+        remaining = iter(records)
         for job in block:
-            digest = self._checked.digests[job.place]
+            digest = self._checked.digests[job.point_index]
             for index, seed in zip(job.indices, job.seeds, strict=True):
-                one = (digest, seed, next(found))
-                self._take(job.place, index, one)
-                yield one
+                keyed = (digest, seed, next(remaining))
+                self._take(job.point_index, index, keyed)
+                yield keyed
 
     def extend(self) -> None:
         """Decide for every point whether it has seeds enough, from the first to the last in this order.
@@ -152,40 +152,40 @@ class Work:
         until, rows = self._plan.until, self._rows
         if until is None:
             return
-        for place in self.owners.values():
-            if self._settled[place]:
+        for point_index in self.owners.values():
+            if self._settled[point_index]:
                 continue
             count = len(self._checked.seeds)
-            while rows.has_all(place, count):
-                values = {goal.metric: rows.series(place, goal.metric, seeds=count) for goal in until.goals}
-                if count >= self._plan.max_seeds or rows.failure(place) is not None or until.is_met(values):
-                    self._targets[place], self._settled[place] = count, 1
+            while rows.has_all(point_index, count):
+                values = {goal.metric: rows.series(point_index, goal.metric, seeds=count) for goal in until.goals}
+                if count >= self._plan.max_seeds or rows.failure(point_index) is not None or until.is_met(values):
+                    self._targets[point_index], self._settled[point_index] = count, 1
                     break
-                if not rows.has(place, count):
-                    self._targets[place] = min(count + until.missing(values), self._plan.max_seeds)
+                if not rows.has(point_index, count):
+                    self._targets[point_index] = min(count + until.missing(values), self._plan.max_seeds)
                 count += 1
 
     def finish(self) -> Rows:
         """The numbers, once nothing is missing."""
-        for place in self.owners.values():
-            for twin in (place, *self._twins.get(place, ())):
-                self._rows.count(twin, self._targets[place])
+        for point_index in self.owners.values():
+            for twin in (point_index, *self._twins.get(point_index, ())):
+                self._rows.count(twin, self._targets[point_index])
         return self._rows
 
     def _open(self) -> Iterator[tuple[int, list[int]]]:
-        for place in self.owners.values():
-            indices = [index for index in range(self._targets[place]) if not self._rows.has(place, index)]
+        for point_index in self.owners.values():
+            indices = [index for index in range(self._targets[point_index]) if not self._rows.has(point_index, index)]
             if indices:
-                yield place, indices
+                yield point_index, indices
 
-    def _take(self, place: int, index: int, found: Found) -> None:
-        for twin in (place, *self._twins.get(place, ())):
-            self._rows.put(twin, index, found[2])
+    def _take(self, point_index: int, index: int, keyed: KeyedRecord) -> None:
+        for twin in (point_index, *self._twins.get(point_index, ())):
+            self._rows.put(twin, index, keyed[2])
         if self._on_record is not None:
-            self._on_record(found)
+            self._on_record(keyed)
 
-    def _index_of(self, place: int, seed: int, most: int) -> int | None:
-        first = self._checked.seeds_of(place)
+    def _index_of(self, point_index: int, seed: int, most: int) -> int | None:
+        first = self._checked.seeds_of(point_index)
         if isinstance(self._plan.seeds, int):
             index = seed - first[0]
             return index if 0 <= index < max(len(first), most) else None

@@ -99,7 +99,7 @@ def search(count: int, *, side: Side = Side.SMALLEST, confirm: int = 2) -> Askin
     if count < 1:
         raise ValueError("nothing to search")
 
-    def place(index: int) -> int:
+    def position(index: int) -> int:
         # The largest is the smallest of the reversed list.
         return index if side is Side.SMALLEST else count - 1 - index
 
@@ -110,10 +110,10 @@ def search(count: int, *, side: Side = Side.SMALLEST, confirm: int = 2) -> Askin
         new = [index for index in dict.fromkeys(wanted) if 0 <= index < count and index not in known]
         if not new:
             return
-        told = yield [place(index) for index in new]
+        decisions = yield [position(index) for index in new]
         for index in new:
-            known[index] = told[place(index)]
-            steps.append(Step(phase, place(index), known[index]))
+            known[index] = decisions[position(index)]
+            steps.append(Step(phase, position(index), known[index]))
 
     yield from look(Phase.ENDS, (0, count - 1))
     if not known[0].holds and not known[count - 1].holds:
@@ -140,24 +140,24 @@ def search(count: int, *, side: Side = Side.SMALLEST, confirm: int = 2) -> Askin
             if known[index].holds:
                 answer = index
                 break
-    return _outcome(answer, known, steps, place)
+    return _outcome(answer, known, steps, position)
 
 
 def _outcome(
-    answer: int | None, known: Mapping[int, Decision], steps: Sequence[Step], place: Callable[[int], int]
+    answer: int | None, known: Mapping[int, Decision], steps: Sequence[Step], position: Callable[[int], int]
 ) -> Outcome:
     if answer is None:
-        held = sorted(place(index) for index, decision in known.items() if decision.holds)
+        held = sorted(position(index) for index, decision in known.items() if decision.holds)
         return Outcome(None, tuple(steps), tuple(held), None, None)
     against = [index for index, decision in known.items() if decision.holds != (index >= answer)]
     fails = [index for index, decision in known.items() if index < answer and decision.clear and not decision.holds]
     holds = [index for index, decision in known.items() if index >= answer and decision.clear and decision.holds]
     return Outcome(
-        answer=place(answer),
+        answer=position(answer),
         steps=tuple(steps),
-        against=tuple(sorted(place(index) for index in against)),
-        fails_at=place(max(fails)) if fails else None,
-        holds_at=place(min(holds)) if holds else None,
+        against=tuple(sorted(position(index) for index in against)),
+        fails_at=position(max(fails)) if fails else None,
+        holds_at=position(min(holds)) if holds else None,
     )
 
 

@@ -11,7 +11,7 @@ from shoal.search.bisection import Decision
 from shoal.search.condition import Condition, Measured, decide
 from shoal.search.domination import front, spread
 from shoal.search.goals import Goal
-from shoal.search.sampler import Told
+from shoal.search.sampler import Lesson
 from shoal.stats import Estimate, estimate
 
 # By how much a strict comparison fails whose sides are equal.
@@ -38,13 +38,13 @@ class Measurement:
 
     def joined(self, other: Measurement) -> Measurement:
         """With the runs of further seeds."""
-        values = {text: own + other.values[text] for text, own in self.values.items()}
+        values = {text: numbers + other.values[text] for text, numbers in self.values.items()}
         return Measurement(self.seeds + other.seeds, values)
 
     @property
     def missing(self) -> list[str]:
         """Expressions of which a run has no value."""
-        return [text for text, own in self.values.items() if any(math.isnan(value) for value in own)]
+        return [text for text, numbers in self.values.items() if any(math.isnan(value) for value in numbers)]
 
     def estimate(self, expression: str) -> Estimate | None:
         """Mean and interval over the seeds; ``None`` if a run has no such number."""
@@ -58,9 +58,9 @@ class Measurement:
         """Means of the goals, of which less is better; ``None`` if one has no value."""
         means = []
         for goal in goals:
-            if (found := self.estimate(goal.expression)) is None:
+            if (interval := self.estimate(goal.expression)) is None:
                 return None
-            means.append(goal.sign * found.mean)
+            means.append(goal.sign * interval.mean)
         return tuple(means)
 
     def judged(self, condition: Condition | None) -> list[Measured]:
@@ -123,22 +123,24 @@ def best_of(
 
     Where no candidate satisfies the condition, those that fail it by least, whatever their goals are.
     """
-    known = [(one, losses) for one in candidates if (losses := one.searched.mean_losses(goals)) is not None]
-    amounts = [sum(one.searched.violations(condition)) for one, _ in known]
+    known = [
+        (candidate, losses) for candidate in candidates if (losses := candidate.searched.mean_losses(goals)) is not None
+    ]
+    amounts = [sum(candidate.searched.violations(condition)) for candidate, _ in known]
     holding = [pair for pair, amount in zip(known, amounts, strict=True) if amount == 0]
     if not holding:
-        order = sorted(range(len(known)), key=lambda place: (amounts[place], known[place][0].number))
-        return [known[place][0] for place in order[:count]]
+        order = sorted(range(len(known)), key=lambda index: (amounts[index], known[index][0].number))
+        return [known[index][0] for index in order[:count]]
     if len(goals) == 1:
-        return [one for one, _ in sorted(holding, key=lambda pair: (pair[1], pair[0].number))[:count]]
-    places = front([losses for _, losses in holding])
-    kept = spread([holding[place][1] for place in places], count)
-    return [holding[places[place]][0] for place in kept]
+        return [candidate for candidate, _ in sorted(holding, key=lambda pair: (pair[1], pair[0].number))[:count]]
+    indices = front([losses for _, losses in holding])
+    kept = spread([holding[index][1] for index in indices], count)
+    return [holding[indices[index]][0] for index in kept]
 
 
-def told(candidate: Candidate, goals: Sequence[Goal], condition: Condition | None) -> Told:
+def lesson(candidate: Candidate, goals: Sequence[Goal], condition: Condition | None) -> Lesson:
     """What the sampler learns of a candidate."""
-    return Told(candidate.at, candidate.searched.mean_losses(goals), candidate.searched.violations(condition))
+    return Lesson(candidate.at, candidate.searched.mean_losses(goals), candidate.searched.violations(condition))
 
 
 def _violation(measured: Measured) -> float:

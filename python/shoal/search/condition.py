@@ -83,8 +83,8 @@ class Condition:
         of a single run nothing is known of the noise, so it counts as clear.
         """
         values = {text: [metric(run, text) for run in runs] for text in dict.fromkeys(self.expressions)}
-        for text, own in values.items():
-            if any(math.isnan(value) for value in own):
+        for text, numbers in values.items():
+            if any(math.isnan(value) for value in numbers):
                 raise UsageError(
                     f"`{text}` has no value in `{runs[0].data['scenario']['title']}`",
                     hint="is the run long enough, and does the group or link do what is asked for?",

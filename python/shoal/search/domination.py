@@ -22,22 +22,22 @@ def dominates(first: Losses, second: Losses) -> bool:
 
 
 def front(losses: Sequence[Losses]) -> list[int]:
-    """Places of those that no other one dominates, in order; of equal ones the first."""
+    """Indices of those that no other one dominates, in order; of equal ones the first."""
     return [
-        place
-        for place, own in enumerate(losses)
-        if own not in losses[:place] and not any(dominates(other, own) for other in losses)
+        index
+        for index, candidate in enumerate(losses)
+        if candidate not in losses[:index] and not any(dominates(other, candidate) for other in losses)
     ]
 
 
 def spread(losses: Sequence[Losses], count: int) -> list[int]:
-    """Places of ``count`` that stand for all: the most crowded is left out again and again (Deb et al. 2002).
+    """Indices of ``count`` that stand for all: the most crowded is left out again and again (Deb et al. 2002).
 
     The best of each goal is never left out, unless ``count`` leaves no room for it.
     """
     kept = list(range(len(losses)))
     while len(kept) > count:
-        crowding = _crowding([losses[place] for place in kept])
+        crowding = _crowding([losses[index] for index in kept])
         kept.pop(min(range(len(kept)), key=lambda index: (crowding[index], -index)))
     return kept
 
@@ -46,21 +46,21 @@ def _crowding(losses: Sequence[Losses]) -> list[float]:
     """How far the neighbours of each are apart, summed over the goals as parts of their ranges; ends are infinite."""
     distances = [0.0] * len(losses)
     for goal in range(len(losses[0])):
-        order = sorted(range(len(losses)), key=lambda place: losses[place][goal])
+        order = sorted(range(len(losses)), key=lambda index: losses[index][goal])
         range_ = losses[order[-1]][goal] - losses[order[0]][goal]
         distances[order[0]] = distances[order[-1]] = math.inf
-        for before, place, after in zip(order, order[1:], order[2:], strict=False):
-            distances[place] += (losses[after][goal] - losses[before][goal]) / range_ if range_ else 0.0
+        for before, index, after in zip(order, order[1:], order[2:], strict=False):
+            distances[index] += (losses[after][goal] - losses[before][goal]) / range_ if range_ else 0.0
     return distances
 
 
 def compromise(losses: Sequence[Losses]) -> int:
-    """The place nearest to the best of every goal, each goal scaled by the range that the candidates have of it."""
+    """The index of the one nearest to the best of every goal, each goal scaled by its range over the candidates."""
     best = [min(column) for column in zip(*losses, strict=True)]
     ranges = [max(column) - low or 1.0 for column, low in zip(zip(*losses, strict=True), best, strict=True)]
     return min(
         range(len(losses)),
-        key=lambda place: math.hypot(*((a - b) / r for a, b, r in zip(losses[place], best, ranges, strict=True))),
+        key=lambda index: math.hypot(*((a - b) / r for a, b, r in zip(losses[index], best, ranges, strict=True))),
     )
 
 
@@ -118,13 +118,13 @@ def judge(runs: Sequence[Sequence[Sequence[float]]]) -> list[Judgement]:
         For each candidate and goal the losses, one a seed; the seeds are the same everywhere.
     """
     judgements = []
-    for place, own in enumerate(runs):
+    for index, candidate in enumerate(runs):
         clearly: list[int] = []
         perhaps: list[int] = []
         for number, other in enumerate(runs):
-            if number == place:
+            if number == index:
                 continue
-            orders = {compared(a, b) for a, b in zip(other, own, strict=True)}
+            orders = {compared(a, b) for a, b in zip(other, candidate, strict=True)}
             if Order.WORSE in orders or orders == {Order.EQUAL}:
                 continue
             (perhaps if Order.UNCLEAR in orders else clearly).append(number)

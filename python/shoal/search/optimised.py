@@ -105,11 +105,11 @@ class Optimised:
     @property
     def front(self) -> list[Candidate]:
         """The finalists that satisfy the condition and that no other one clearly dominates; with several goals."""
-        return [one for one, judgement in self._judged() if judgement.standing is not Standing.DOMINATED]
+        return [finalist for finalist, judgement in self._judged() if judgement.standing is not Standing.DOMINATED]
 
     def standing(self, candidate: Candidate) -> Judgement | None:
         """Where a finalist stands, by the numbers of others; ``None`` if it fails the condition."""
-        return next((judgement for one, judgement in self._judged() if one.number == candidate.number), None)
+        return next((judgement for finalist, judgement in self._judged() if finalist.number == candidate.number), None)
 
     @property
     def plausible(self) -> dict[str, tuple[float, float]]:
@@ -120,15 +120,15 @@ class Optimised:
         """
         if self.chosen is None or len(self.goals) > 1:
             return {}
-        own = self.chosen.searched.losses(self.goals[0])
+        losses = self.chosen.searched.losses(self.goals[0])
         places = [self.chosen.at]
-        for one in self.candidates:
-            decision = one.searched.decided(self.condition)
-            if one.searched.missing or (decision.clear and not decision.holds):
+        for candidate in self.candidates:
+            decision = candidate.searched.decided(self.condition)
+            if candidate.searched.missing or (decision.clear and not decision.holds):
                 continue
-            count = min(len(one.searched.seeds), len(own))
-            if compared(one.searched.losses(self.goals[0])[:count], own[:count]) is not Order.WORSE:
-                places.append(one.at)
+            count = min(len(candidate.searched.seeds), len(losses))
+            if compared(candidate.searched.losses(self.goals[0])[:count], losses[:count]) is not Order.WORSE:
+                places.append(candidate.at)
         return {
             parameter.key: (min(column), max(column))
             for parameter, column in zip(self.parameters, zip(*places, strict=True), strict=True)
@@ -137,12 +137,12 @@ class Optimised:
     @property
     def named(self) -> list[tuple[str, Results]]:
         """The runs with fresh seeds, each with what sentences call it: the keys and their values."""
-        found = [(self.place(one.at), one.confirmed.results) for one in self.finalists]
-        found += [
+        runs = [(self.place(finalist.at), finalist.confirmed.results) for finalist in self.finalists]
+        runs += [
             (f"{near.parameter.key} = {near.parameter.text(near.value)}", near.measured.results)
             for near in self.neighbours
         ]
-        return [(name, results) for name, results in found if results is not None]
+        return [(name, results) for name, results in runs if results is not None]
 
     # In words.
 
@@ -185,7 +185,7 @@ class Optimised:
                         f"{comparison.text} holds within the noise only: {significant(measured.left)} at the optimum."
                     )
             if refused:
-                numbers = _listed(str(one.number) for one in refused)
+                numbers = _listed(str(candidate.number) for candidate in refused)
                 lines.append(f"Ranked first by the search, but with fresh seeds the condition fails there: {numbers}.")
         fresh = len(self.finalists[0].confirmed.seeds)
         count = len(self.candidates)
@@ -215,13 +215,13 @@ class Optimised:
         searched = [f"{goal.expression}, as searched" for goal in self.goals]
         rows = [
             (
-                str(one.number),
-                *(p.text(value).partition(" ")[0] for p, value in zip(self.parameters, one.at, strict=True)),
-                *(_shown(one.confirmed.estimate(text)) for text in self.measured),
-                *(_shown(one.searched.estimate(goal.expression)) for goal in self.goals),
-                self._standing_in_words(one),
+                str(finalist.number),
+                *(p.text(value).partition(" ")[0] for p, value in zip(self.parameters, finalist.at, strict=True)),
+                *(_shown(finalist.confirmed.estimate(text)) for text in self.measured),
+                *(_shown(finalist.searched.estimate(goal.expression)) for goal in self.goals),
+                self._standing_in_words(finalist),
             )
-            for one in sorted(self.finalists, key=self._front_order)
+            for finalist in sorted(self.finalists, key=self._front_order)
         ]
         title = "Front" if len(self.goals) > 1 else "Finalists"
         return Table(title, ("No.", *self.labels, *self.measured, *searched, ""), rows, words=1)
@@ -240,14 +240,14 @@ class Optimised:
 
     def to_polars(self) -> pl.DataFrame:
         """Give one row a candidate: its values, and what the search knew: means, half-widths, whether it holds."""
-        return self._frame(self.candidates, [one.searched for one in self.candidates])
+        return self._frame(self.candidates, [candidate.searched for candidate in self.candidates])
 
     def finalists_to_polars(self) -> pl.DataFrame:
         """Give one row a finalist: its values, and what fresh seeds say."""
         import polars as pl
 
-        frame = self._frame(self.finalists, [one.confirmed for one in self.finalists])
-        words = [self._standing_in_words(one) for one in self.finalists]
+        frame = self._frame(self.finalists, [finalist.confirmed for finalist in self.finalists])
+        words = [self._standing_in_words(finalist) for finalist in self.finalists]
         return frame.with_columns(pl.Series("standing", words, dtype=pl.String))
 
     def around_to_polars(self) -> pl.DataFrame:
@@ -259,16 +259,24 @@ class Optimised:
             "changed": pl.Series([parameter.key for parameter, _, _ in around], dtype=pl.String),
             "value": pl.Series([value for _, value, _ in around], dtype=pl.Float64),
             "unit": pl.Series([parameter.unit for parameter, _, _ in around], dtype=pl.String),
-            "is_optimum": pl.Series([self._is_chosen(own) for _, _, own in around], dtype=pl.Boolean),
+            "is_optimum": pl.Series([self._is_chosen(measurement) for _, _, measurement in around], dtype=pl.Boolean),
         }
-        words = ["" if self._is_chosen(own) else self._change_in_words(own) for _, _, own in around]
-        return pl.DataFrame({**columns, **self._numbers([own for _, _, own in around]), "against_optimum": words})
+        words = [
+            "" if self._is_chosen(measurement) else self._change_in_words(measurement) for _, _, measurement in around
+        ]
+        return pl.DataFrame(
+            {**columns, **self._numbers([measurement for _, _, measurement in around]), "against_optimum": words}
+        )
 
     def _around(self) -> Iterator[tuple[FreeParameter, float, Measurement]]:
         """What was measured at the optimum and next to it, one parameter after the other by rising values."""
         for parameter in self.parameters if self.chosen is not None else ():
             assert self.chosen is not None  # noqa: S101
-            near = [(one.value, one.measured) for one in self.neighbours if one.parameter == parameter]
+            near = [
+                (neighbour.value, neighbour.measured)
+                for neighbour in self.neighbours
+                if neighbour.parameter == parameter
+            ]
             near.append((self.values[parameter.key], self.chosen.confirmed))
             for value, measured in sorted(near, key=lambda pair: pair[0]):
                 yield parameter, value, measured
@@ -280,10 +288,10 @@ class Optimised:
         import polars as pl
 
         columns = {
-            "candidate": [one.number for one in candidates],
-            "round": [one.round for one in candidates],
-            **value_columns([self._values(one.at) for one in candidates]),
-            "seeds": [len(own.seeds) for own in measured],
+            "candidate": [candidate.number for candidate in candidates],
+            "round": [candidate.round for candidate in candidates],
+            **value_columns([self._values(candidate.at) for candidate in candidates]),
+            "seeds": [len(measurement.seeds) for measurement in measured],
         }
         keys = dict.fromkeys((parameter.key for parameter in self.parameters), pl.Float64)
         return pl.DataFrame({**columns, **self._numbers(measured)}, schema_overrides=keys)
@@ -292,9 +300,11 @@ class Optimised:
         """Means and half-widths of what tables show, and whether the condition holds."""
         import polars as pl
 
-        decisions = [own.decided(self.condition) for own in measured]
+        decisions = [measurement.decided(self.condition) for measurement in measured]
         return {
-            **interval_columns({text: [own.estimate(text) for own in measured] for text in self.measured}),
+            **interval_columns(
+                {text: [measurement.estimate(text) for measurement in measured] for text in self.measured}
+            ),
             "holds": pl.Series([decision.holds for decision in decisions], dtype=pl.Boolean),
             "clear": pl.Series([decision.clear for decision in decisions], dtype=pl.Boolean),
         }
@@ -328,31 +338,32 @@ class Optimised:
     def _judged(self) -> list[tuple[Candidate, Judgement]]:
         """The finalists that satisfy the condition and have a value of every goal, and where they stand."""
         holding = [
-            one
-            for one in self.finalists
-            if one.confirmed.decided(self.condition).holds and one.confirmed.mean_losses(self.goals) is not None
+            finalist
+            for finalist in self.finalists
+            if finalist.confirmed.decided(self.condition).holds
+            and finalist.confirmed.mean_losses(self.goals) is not None
         ]
-        judgements = judge([[one.confirmed.losses(goal) for goal in self.goals] for one in holding])
+        judgements = judge([[finalist.confirmed.losses(goal) for goal in self.goals] for finalist in holding])
         return [
-            (one, Judgement(judgement.standing, tuple(holding[place].number for place in judgement.by)))
-            for one, judgement in zip(holding, judgements, strict=True)
+            (finalist, Judgement(judgement.standing, tuple(holding[index].number for index in judgement.by)))
+            for finalist, judgement in zip(holding, judgements, strict=True)
         ]
 
-    def _front_order(self, one: Candidate) -> tuple[float, ...]:
+    def _front_order(self, finalist: Candidate) -> tuple[float, ...]:
         if len(self.goals) == 1:
-            return (float(self.finalists.index(one)),)
-        return one.confirmed.mean_losses(self.goals) or (float("inf"),)
+            return (float(self.finalists.index(finalist)),)
+        return finalist.confirmed.mean_losses(self.goals) or (float("inf"),)
 
-    def _standing_in_words(self, one: Candidate) -> str:
-        if (failing := self._failing(one.confirmed)) is not None:
+    def _standing_in_words(self, finalist: Candidate) -> str:
+        if (failing := self._failing(finalist.confirmed)) is not None:
             return failing
-        judgement = self.standing(one)
+        judgement = self.standing(finalist)
         assert judgement is not None  # noqa: S101  (it satisfies the condition)
         if len(self.goals) == 1:
-            if self.chosen is not None and one.number == self.chosen.number:
+            if self.chosen is not None and finalist.number == self.chosen.number:
                 return "optimum"
-            return self._change_in_words(one.confirmed)
-        compromise = ", compromise" * (self.chosen is not None and one.number == self.chosen.number)
+            return self._change_in_words(finalist.confirmed)
+        compromise = ", compromise" * (self.chosen is not None and finalist.number == self.chosen.number)
         if judgement.standing is Standing.ON_FRONT:
             return f"on the front{compromise}"
         others = _listed(map(str, judgement.by))
@@ -368,9 +379,9 @@ class Optimised:
             return f"no value of {_listed(dict.fromkeys(missing))}"
         parts = zip(self.condition.comparisons, measured.judged(self.condition), strict=True) if self.condition else ()
         failed = [
-            f"fails {comparison.text}" + ("" if one.decision.clear else ", within the noise")
-            for comparison, one in parts
-            if not one.decision.holds
+            f"fails {comparison.text}" + ("" if outcome.decision.clear else ", within the noise")
+            for comparison, outcome in parts
+            if not outcome.decision.holds
         ]
         return "; ".join(failed) or None
 
@@ -386,7 +397,7 @@ class Optimised:
             word = orders[self.goals[0]]
             return "within the noise" if word is Order.UNCLEAR else word.value
         said = [
-            f"{word.value} in {_listed(goal.expression for goal, own in orders.items() if own is word)}"
+            f"{word.value} in {_listed(goal.expression for goal, order in orders.items() if order is word)}"
             for word in (Order.BETTER, Order.WORSE)
             if word in orders.values()
         ]
@@ -452,11 +463,11 @@ class Optimised:
         if self.chosen is None or len(self.goals) > 1:
             return []
         goal = self.goals[0]
-        own = self.chosen.confirmed
+        optimum = self.chosen.confirmed
         better = []
         for near in self.neighbours:
             if self._failing(near.measured) is None:
-                difference = paired_difference(near.measured.losses(goal), own.losses(goal))
+                difference = paired_difference(near.measured.losses(goal), optimum.losses(goal))
                 if order_of(difference) is Order.BETTER:
                     better.append((difference.value, near))
         if not better:

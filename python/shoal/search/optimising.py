@@ -13,7 +13,7 @@ from shoal.metrics import metric, recording
 from shoal.runs import host_bursts
 from shoal.runs.cases import Case, RunCases, run_cases
 from shoal.scenario import Scenario
-from shoal.search.candidates import Candidate, Measurement, best_of, told
+from shoal.search.candidates import Candidate, Measurement, best_of, lesson
 from shoal.search.condition import Condition
 from shoal.search.domination import compromise
 from shoal.search.goals import Goal, read_goals
@@ -115,9 +115,9 @@ def optimise(
         run=partial(run_cases, workers=workers, cache=cache, progress=progress),
     )
     corners = bench.check_corners()
-    found = _search(bench, goals, condition, schedule)
+    optimised = _search(bench, goals, condition, schedule)
     bursts = host_bursts.warning(corners) if host_bursts.sets_a_threshold(template.varied) else None
-    return replace(found, warnings=(bursts,)) if bursts else found
+    return replace(optimised, warnings=(bursts,)) if bursts else optimised
 
 
 def _texts(given: str | Iterable[str]) -> list[str]:
@@ -165,7 +165,7 @@ class _Bench:
         corners = itertools.product(*ends) if len(ends) <= _corners_checked else zip(*ends, strict=True)
         scenarios = [self.scenario(corner) for corner in corners]
         for index, parameter in enumerate(self.parameters):
-            inside = [*(own.low for own in self.parameters)]
+            inside = [low for low, _ in ends]
             inside[index] = parameter.at(_inside)
             try:
                 self.scenario(inside)
@@ -203,10 +203,12 @@ def _search(bench: _Bench, goals: tuple[Goal, ...], condition: Condition | None,
     candidates: list[Candidate] = []
 
     def refine(some: Iterable[Candidate], limit: int, label: str) -> bool:
-        wanted = [one for one in some if len(one.searched.seeds) == len(first)]
+        wanted = [candidate for candidate in some if len(candidate.searched.seeds) == len(first)]
         wanted = wanted[: max(0, (limit - bench.used) // len(second))]
-        for one, more in zip(wanted, bench.measure([one.at for one in wanted], second, label), strict=True):
-            candidates[one.number - 1] = replace(one, searched=one.searched.joined(more))
+        for candidate, more in zip(
+            wanted, bench.measure([candidate.at for candidate in wanted], second, label), strict=True
+        ):
+            candidates[candidate.number - 1] = replace(candidate, searched=candidate.searched.joined(more))
         return bool(wanted)
 
     round_ = 0
@@ -214,7 +216,7 @@ def _search(bench: _Bench, goals: tuple[Goal, ...], condition: Condition | None,
         round_ += 1
         proposed = propose(
             bench.parameters,
-            [told(one, goals, condition) for one in candidates],
+            [lesson(candidate, goals, condition) for candidate in candidates],
             goals=len(goals),
             count=batch,
             startup=schedule.startup,
@@ -231,14 +233,16 @@ def _search(bench: _Bench, goals: tuple[Goal, ...], condition: Condition | None,
     limit = schedule.runs - schedule.kept_back
     while refine(best_of(candidates, goals, condition, schedule.finalists), limit, "Finalists"):
         pass
-    refined = [one for one in candidates if len(one.searched.seeds) > len(first)]
+    refined = [candidate for candidate in candidates if len(candidate.searched.seeds) > len(first)]
     finalists = best_of(refined, goals, condition, schedule.finalists)
     if not finalists:
-        raise _without_values(goals, condition, [one.searched for one in candidates], "with all seeds of the search")
-    confirmed = bench.measure([one.at for one in finalists], fresh, "Finalists with fresh seeds", keep=True)
-    finalists = [replace(one, fresh=measured) for one, measured in zip(finalists, confirmed, strict=True)]
-    for one in finalists:
-        candidates[one.number - 1] = one
+        raise _without_values(
+            goals, condition, [candidate.searched for candidate in candidates], "with all seeds of the search"
+        )
+    confirmed = bench.measure([finalist.at for finalist in finalists], fresh, "Finalists with fresh seeds", keep=True)
+    finalists = [replace(finalist, fresh=measured) for finalist, measured in zip(finalists, confirmed, strict=True)]
+    for finalist in finalists:
+        candidates[finalist.number - 1] = finalist
     chosen = _chosen(finalists, goals, condition)
     return Optimised(
         parameters=bench.parameters,
@@ -255,9 +259,9 @@ def _search(bench: _Bench, goals: tuple[Goal, ...], condition: Condition | None,
 
 def _refuse_without_values(candidates: Sequence[Candidate], goals: Sequence[Goal], condition: Condition | None) -> None:
     """Stop where nothing that was tried has a value of something."""
-    if any(not one.searched.missing for one in candidates):
+    if any(not candidate.searched.missing for candidate in candidates):
         return
-    raise _without_values(goals, condition, [one.searched for one in candidates], "in the first round")
+    raise _without_values(goals, condition, [candidate.searched for candidate in candidates], "in the first round")
 
 
 def _without_values(
@@ -265,7 +269,7 @@ def _without_values(
 ) -> UsageError:
     """What to say where there is no candidate with a value of every goal and of the condition."""
     texts = [*(goal.expression for goal in goals), *(condition.expressions if condition else ())]
-    count, text = max((sum(text in one.missing for one in measured), text) for text in texts)
+    count, text = max((sum(text in measurement.missing for measurement in measured), text) for text in texts)
     return UsageError(
         f"`{text}` has no value {where} at {count} of {len(measured)} candidates",
         hint="is the run long enough, and does the group or link do what is asked for?",
@@ -275,9 +279,9 @@ def _without_values(
 def _chosen(finalists: Sequence[Candidate], goals: Sequence[Goal], condition: Condition | None) -> Candidate | None:
     """The best finalist at which the condition holds with fresh seeds; of several goals the compromise."""
     holding = [
-        (one, losses)
-        for one in finalists
-        if one.confirmed.decided(condition).holds and (losses := one.confirmed.mean_losses(goals)) is not None
+        (finalist, losses)
+        for finalist in finalists
+        if finalist.confirmed.decided(condition).holds and (losses := finalist.confirmed.mean_losses(goals)) is not None
     ]
     if not holding:
         return None
@@ -297,5 +301,6 @@ def _around(bench: _Bench, chosen: Candidate, fresh: Sequence[int]) -> list[Neig
     wanted = [(*chosen.at[:index], value, *chosen.at[index + 1 :]) for index, value in places]
     measured = bench.measure(wanted, fresh, "Around the optimum", keep=True)
     return [
-        Neighbour(bench.parameters[index], value, own) for (index, value), own in zip(places, measured, strict=True)
+        Neighbour(bench.parameters[index], value, measurement)
+        for (index, value), measurement in zip(places, measured, strict=True)
     ]

@@ -63,14 +63,14 @@ class FreeParameter:
         if words:
             words[-1], _, behind = words[-1].strip().partition(" ")
         (low, unit), (high, other) = _end_of(first, text), _end_of(last, text)
-        units = {one for one in (unit, other, behind.strip() or None) if one is not None}
+        units = {name for name in (unit, other, behind.strip() or None) if name is not None}
         if len(units) > 1:
             raise UsageError(f"`{text}` has two units: {', '.join(sorted(units))}", hint="write both ends in the same")
-        for word in (one.strip() for one in words):
+        for word in map(str.strip, words):
             if word not in _words:
                 hint = f"{nearest(word, list(_words))} Ranges are written {_example}"
                 raise UsageError(f"`{text}` of `{key}`: there is no `{word}` of a range", hint=hint)
-        kinds = {one.strip() for one in words}
+        kinds = {word.strip() for word in words}
         parameter = cls(key, low, high, next(iter(units), None), is_log="log" in kinds, is_whole="whole" in kinds)
         parameter.check()
         return parameter
@@ -141,14 +141,14 @@ class FreeParameter:
 
     def neighbours(self, value: float) -> list[float]:
         """Values one and two steps on each side, as far as the range goes, in rising order; a step is 5 % of it."""
-        found = set()
+        values = set()
         for steps in neighbour_steps:
             if self.is_whole and not self.is_log:
                 near = value + steps * max(1, round(step_part * (self.high - self.low)))
-                found.add(min(max(near, self.low), self.high))
+                values.add(min(max(near, self.low), self.high))
             else:
-                found.add(self.at(min(max(self.position(value) + steps * step_part, 0.0), 1.0)))
-        return sorted(found - {value})
+                values.add(self.at(min(max(self.position(value) + steps * step_part, 0.0), 1.0)))
+        return sorted(values - {value})
 
     def is_at_end(self, value: float) -> bool:
         """Whether a value is within half a step of an end of the range, so that the range may be what stops it."""
@@ -156,7 +156,7 @@ class FreeParameter:
 
 
 def _end_of(part: str, text: str) -> tuple[float, str | None]:
-    found = _end.fullmatch(part)
-    if found is None or not math.isfinite(float(found["number"])):
+    match = _end.fullmatch(part)
+    if match is None or not math.isfinite(float(match["number"])):
         raise UsageError(f"`{text}` is not a range: `{part.strip()}` is not a number", hint=_example)
-    return float(found["number"]), found["unit"]
+    return float(match["number"]), match["unit"]

@@ -22,7 +22,7 @@ _patience = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Lesson:
     """What is known of a candidate.
 
     Attributes
@@ -61,7 +61,7 @@ def require_library() -> ModuleType:
 
 
 def propose(
-    parameters: Sequence[FreeParameter], told: Sequence[Told], *, goals: int, count: int, startup: int, seed: int
+    parameters: Sequence[FreeParameter], lessons: Sequence[Lesson], *, goals: int, count: int, startup: int, seed: int
 ) -> list[tuple[float, ...]]:
     """Up to ``count`` candidates that are not known yet; fewer if there are no others, as far as can be told.
 
@@ -69,7 +69,7 @@ def propose(
     ----------
     parameters
         What is free.
-    told
+    lessons
         Everything known, in the order in which it was proposed.
     goals
         Number of goals.
@@ -85,34 +85,34 @@ def propose(
     distributions = {parameter.key: _distribution(optuna, parameter) for parameter in parameters}
     sampler = optuna.samplers.TPESampler(seed=seed, multivariate=True, n_startup_trials=startup)
     study = optuna.create_study(directions=["minimize"] * goals, sampler=sampler)
-    valued = [one.losses for one in told if one.losses is not None]
+    valued = [lesson.losses for lesson in lessons if lesson.losses is not None]
     # A candidate without a value is worse than all others.
     worst = tuple(max(column) for column in zip(*valued, strict=True)) if valued else (0.0,) * goals
     study.add_trials(
         [
             optuna.create_trial(
-                params={p.key: int(v) if p.is_whole else v for p, v in zip(parameters, one.at, strict=True)},
+                params={p.key: int(v) if p.is_whole else v for p, v in zip(parameters, lesson.at, strict=True)},
                 distributions=distributions,
-                values=list(worst if one.losses is None else one.losses),
+                values=list(worst if lesson.losses is None else lesson.losses),
                 constraints={
-                    "value": 1e9 if one.losses is None else 0.0,
-                    **{str(number): violation for number, violation in enumerate(one.violations)},
+                    "value": 1e9 if lesson.losses is None else 0.0,
+                    **{str(number): violation for number, violation in enumerate(lesson.violations)},
                 },
             )
-            for one in told
+            for lesson in lessons
         ]
     )
-    known = {one.at for one in told}
-    found: list[tuple[float, ...]] = []
+    known = {lesson.at for lesson in lessons}
+    candidates: list[tuple[float, ...]] = []
     for _ in range(_patience * count):
         asked = study.ask(distributions).params
         candidate = tuple(parameter.rounded(float(asked[parameter.key])) for parameter in parameters)
         if candidate not in known:
             known.add(candidate)
-            found.append(candidate)
-        if len(found) == count:
+            candidates.append(candidate)
+        if len(candidates) == count:
             break
-    return found
+    return candidates
 
 
 def _distribution(optuna: ModuleType, parameter: FreeParameter) -> BaseDistribution:

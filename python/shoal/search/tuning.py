@@ -276,7 +276,7 @@ def tune(
 
     ends = [at(values[0]), at(values[-1])]  # a wrong key or unit shows before anything runs
     problem = Problem(f"{key.rpartition('.')[2]} = ", values, at, key, unit)
-    found = solve(
+    tuned = solve(
         [problem],
         condition,
         side=side,
@@ -285,7 +285,7 @@ def tune(
         run=partial(run_cases, workers=workers, cache=cache, progress=progress),
     )[0]
     bursts = host_bursts.warning(ends) if host_bursts.sets_a_threshold(template.varied) else None
-    return replace(found, warnings=(bursts,)) if bursts else found
+    return replace(tuned, warnings=(bursts,)) if bursts else tuned
 
 
 def _side(word: str) -> Side:

@@ -165,11 +165,11 @@ def read_sweep(path: Path) -> SweepFile:
 
 def _read(content: Mapping[str, Any], folder: Path) -> SweepFile:
     _refuse_unknown(content, keys, "")
-    place = _of(content, "scenario", str, _text)
-    if place is None:
+    source = _of(content, "scenario", str, _text)
+    if source is None:
         raise UsageError("`scenario` is missing", hint='as in scenario = "coexistence"')
-    beside = folder / place
-    scenario_file = beside if beside.exists() else find_scenario(place)
+    beside = folder / source
+    scenario_file = beside if beside.exists() else find_scenario(source)
     sizes = {name: folder / str(file) for name, file in (_of(content, "sizes", dict, _table) or {}).items()}
     scenario, notes = scenario_with_sizes(scenario_file, sizes) if sizes else (Scenario.from_file(scenario_file), [])
     design = Design(tuple(_factors(content)))
@@ -193,25 +193,25 @@ def _read(content: Mapping[str, Any], folder: Path) -> SweepFile:
 def _factors(content: Mapping[str, Any]) -> list[Factor]:
     factors = []
     for key, values in _flat(_of(content, "axes", dict, _table) or {}).items():
-        own = _column(key, values, "axes")
-        refuse_repeated(own, f"the axis `{key}`")
-        factors.append(axis(key, own))
+        column = _column(key, values, "axes")
+        refuse_repeated(column, f"the axis `{key}`")
+        factors.append(axis(key, column))
     groups = content.get("pairs", [])
     for group in groups if isinstance(groups, list) else [groups]:
         if not isinstance(group, dict):
             raise UsageError("`pairs` is not a table", hint="begin it with [[pairs]]")
         factors.append(pairs({key: _column(key, values, "pairs") for key, values in _flat(group).items()}))
-    own_sample = _of(content, "sample", dict, _table)
-    if own_sample is not None:
-        _refuse_unknown(own_sample, sample_keys, "sample.")
-        points = _of(own_sample, "points", int, _whole)
+    sample_table = _of(content, "sample", dict, _table)
+    if sample_table is not None:
+        _refuse_unknown(sample_table, sample_keys, "sample.")
+        points = _of(sample_table, "points", int, _whole)
         if points is None:
             raise UsageError("`sample.points` is missing", hint="as in points = 256")
-        seed = _of(own_sample, "seed", int, _whole)
+        seed = _of(sample_table, "seed", int, _whole)
         axes = {
-            key: _sampled(key, values) for key, values in _flat(_of(own_sample, "axes", dict, _table) or {}).items()
+            key: _sampled(key, values) for key, values in _flat(_of(sample_table, "axes", dict, _table) or {}).items()
         }
-        how = method(_of(own_sample, "method", str, _text) or "sobol")
+        how = method(_of(sample_table, "method", str, _text) or "sobol")
         factors.append(sample(how, points, 1 if seed is None else seed, axes))
     return factors
 
@@ -230,26 +230,26 @@ def _sampled(key: str, values: object) -> Interval | list[object]:
 
 def _flat(table: Mapping[str, Any]) -> dict[str, object]:
     """Keys and values of a table; `bottleneck.rate = ...` without quotes, which TOML reads as a table, as one key."""
-    found: dict[str, object] = {}
+    values: dict[str, object] = {}
     for key, value in table.items():
         # Nobody sweeps over a whole `bottleneck` or all `flows`: a table there is what is below the dot.
         if isinstance(value, dict) and key in _sections:
-            found.update(_below(key, value))
+            values.update(_below(key, value))
         else:
-            found[key] = value
-    return found
+            values[key] = value
+    return values
 
 
 _sections = ("bottleneck", "flows", "trace", "reverse", "topology")
 
 
 def _below(prefix: str, table: Mapping[str, Any]) -> dict[str, object]:
-    found: dict[str, object] = {}
+    values: dict[str, object] = {}
     for key, value in table.items():
         # A queue means the keys below it as well; other tables are values, such as { uniform = [...] }.
         deeper = isinstance(value, dict) and (key.endswith("aqm") or prefix == "flows" or prefix.endswith("aqm"))
-        found.update(_below(f"{prefix}.{key}", value) if deeper else {f"{prefix}.{key}": value})
-    return found
+        values.update(_below(f"{prefix}.{key}", value) if deeper else {f"{prefix}.{key}": value})
+    return values
 
 
 def _metrics(table: Mapping[str, Any], scenario: Scenario) -> dict[str, str]:
@@ -266,7 +266,11 @@ def _metrics(table: Mapping[str, Any], scenario: Scenario) -> dict[str, str]:
 def _seeds(value: object) -> int | tuple[int, ...]:
     if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
         return value
-    if isinstance(value, list) and value and all(isinstance(one, int) and not isinstance(one, bool) for one in value):
+    if (
+        isinstance(value, list)
+        and value
+        and all(isinstance(seed, int) and not isinstance(seed, bool) for seed in value)
+    ):
         if len(set(value)) < len(value):
             raise UsageError("`seeds` has a seed twice", hint="each runs once")
         return tuple(value)
@@ -283,8 +287,8 @@ def _of(table: Mapping[str, Any], name: str, kind: type, words: str) -> Any:
     return value
 
 
-def _refuse_unknown(table: Mapping[str, Any], known: list[Key], place: str) -> None:
+def _refuse_unknown(table: Mapping[str, Any], known: list[Key], prefix: str) -> None:
     names = [key.name for key in known]
     for name in table:
         if name not in names:
-            raise UsageError(f"unknown key `{place}{name}`", hint=nearest(name, names))
+            raise UsageError(f"unknown key `{prefix}{name}`", hint=nearest(name, names))

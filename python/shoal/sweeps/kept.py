@@ -276,7 +276,7 @@ def refuse_bad_axis(key: str, values: Iterable[object], *, example: str | None =
             f"the values of `{key}` are no list, but {values!r}",
             hint=f'write a list, as in grid={{"{key}": [{values!r}]}}',
         )
-    found = list(values)
-    if not found:
+    entries = list(values)
+    if not entries:
         raise UsageError(f"`{key}` has no values", hint=f"as in {example}" if example else "give at least one")
-    return found
+    return entries

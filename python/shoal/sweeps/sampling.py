@@ -38,7 +38,9 @@ def method(word: str) -> Method:
     try:
         return Method(word)
     except ValueError:
-        raise UsageError(f"there is no sampling `{word}`", hint=nearest(word, [one.value for one in Method])) from None
+        raise UsageError(
+            f"there is no sampling `{word}`", hint=nearest(word, [kind.value for kind in Method])
+        ) from None
 
 
 def sample(how: Method, points: int, seed: int, axes: Mapping[str, Interval | Sequence[object]]) -> Factor:
@@ -69,7 +71,7 @@ def sample(how: Method, points: int, seed: int, axes: Mapping[str, Interval | Se
     return Factor(tuple(axes), rows)
 
 
-def axis_of(text: str, place: str, key: str) -> Interval | list[object]:
+def axis_of(text: str, subject: str, key: str) -> Interval | list[object]:
     """The axis of a sample as it is written: a range, or a list.
 
     Raises
@@ -77,7 +79,7 @@ def axis_of(text: str, place: str, key: str) -> Interval | list[object]:
     UsageError
         It is neither.
     """
-    return Interval.parse(text) or listed(text, place, key)
+    return Interval.parse(text) or listed(text, subject, key)
 
 
 def _drawn(axis: Interval | Sequence[object], part: float) -> object:

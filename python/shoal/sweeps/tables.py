@@ -28,13 +28,13 @@ def table_of(rows: Rows, *, most: int = most_shown) -> Table:
     names = short_names(list(rows.plan.design.keys))
     counts = rows.plan.until is not None
     lines: list[tuple[str, ...]] = []
-    for place in range(min(len(rows), most)):
-        values = tuple(map(as_text, rows[place].values()))
-        seeds = (str(len(rows.seeds(place))),) if counts else ()
-        if rows.failure(place) is not None:
+    for point_index in range(min(len(rows), most)):
+        values = tuple(map(as_text, rows[point_index].values()))
+        seeds = (str(len(rows.seeds(point_index))),) if counts else ()
+        if rows.failure(point_index) is not None:
             cells = tuple("failed" for _ in rows.plan.metrics)
         else:
-            cells = tuple(_written(rows.cell(place, text)) for text in rows.plan.metrics.values())
+            cells = tuple(_written(rows.cell(point_index, text)) for text in rows.plan.metrics.values())
         lines.append((*values, *cells, *seeds))
     heads = (*names.values(), *rows.plan.metrics, *(("seeds",) if counts else ()))
     return Table("", heads, lines, words=len(names))
@@ -50,11 +50,11 @@ def omitted(rows: Rows, *, most: int = most_shown, where: str = "points.csv and 
 def failure_lines(rows: Rows, *, most: int = 5) -> list[str]:
     """One sentence for each of the first points that failed, and how many more did."""
     lines: list[str] = []
-    for place, failure in rows.failures:
+    for point_index, failure in rows.failures:
         if len(lines) == most:
             lines.append(f"{rows.failed - most:,} more points failed")
             break
-        lines.append(f"Failed at {rows.name(place)}, seed {failure.seed}: {failure.message}")
+        lines.append(f"Failed at {rows.name(point_index)}, seed {failure.seed}: {failure.message}")
     return lines
 
 
@@ -72,30 +72,32 @@ def points_frame(rows: Rows) -> pl.DataFrame:
     """
     import polars as pl
 
-    places = range(len(rows))
-    cells = {name: [rows.cell(place, text) for place in places] for name, text in rows.plan.metrics.items()}
+    indices = range(len(rows))
+    cells = {
+        name: [rows.cell(point_index, text) for point_index in indices] for name, text in rows.plan.metrics.items()
+    }
     more: dict[str, list[Any]] = {}
     if rows.plan.until is not None:
-        more["seeds"] = [len(rows.seeds(place)) for place in places]
+        more["seeds"] = [len(rows.seeds(point_index)) for point_index in indices]
     if rows.failed:
         errors = dict(rows.failures)
-        more["error"] = [errors[place].message if place in errors else None for place in places]
+        more["error"] = [errors[point_index].message if point_index in errors else None for point_index in indices]
     return pl.DataFrame({**value_columns(_points(rows)), **interval_columns(cells), **more}, strict=False)
 
 
 def _points(rows: Rows) -> Iterator[dict[str, object]]:
-    return (rows[place] for place in range(len(rows)))
+    return (rows[point_index] for point_index in range(len(rows)))
 
 
 def runs_frame(rows: Rows) -> pl.DataFrame:
     """One row a run: the point's values, ``seed``, and each metric."""
     import polars as pl
 
-    seeds = [rows.seeds(place) for place in range(len(rows))]
-    columns: dict[str, list[Any]] = dict(value_columns(_points(rows), [len(own) for own in seeds]))
-    columns["seed"] = [seed for own in seeds for seed in own]
+    seed_lists = [rows.seeds(point_index) for point_index in range(len(rows))]
+    columns: dict[str, list[Any]] = dict(value_columns(_points(rows), [len(seeds) for seeds in seed_lists]))
+    columns["seed"] = [seed for seeds in seed_lists for seed in seeds]
     for name, text in rows.plan.metrics.items():
-        columns[name] = [value for place in range(len(rows)) for value in rows.series(place, text)]
+        columns[name] = [value for point_index in range(len(rows)) for value in rows.series(point_index, text)]
     return pl.DataFrame(columns, schema_overrides=dict.fromkeys(rows.plan.metrics, pl.Float64), strict=False)
 
 
@@ -118,18 +120,18 @@ def json_of(rows: Rows) -> Iterator[str]:
     }
     yield json.dumps(content, indent=2, allow_nan=False).removesuffix("\n}")
     yield ',\n  "points": ['
-    for place in range(len(rows)):
-        text = json.dumps(_point(rows, place), indent=2, allow_nan=False).replace("\n", "\n    ")
-        yield f"{',' if place else ''}\n    {text}"
+    for point_index in range(len(rows)):
+        text = json.dumps(_point(rows, point_index), indent=2, allow_nan=False).replace("\n", "\n    ")
+        yield f"{',' if point_index else ''}\n    {text}"
     yield "\n  ]\n}\n"
 
 
-def _point(rows: Rows, place: int) -> dict[str, Any]:
-    cells = {name: rows.cell(place, text) for name, text in rows.plan.metrics.items()}
-    failure = rows.failure(place)
+def _point(rows: Rows, point_index: int) -> dict[str, Any]:
+    cells = {name: rows.cell(point_index, text) for name, text in rows.plan.metrics.items()}
+    failure = rows.failure(point_index)
     return {
-        "values": rows[place],
+        "values": rows[point_index],
         "metrics": {name: cell.to_dict() if isinstance(cell, Estimate) else None for name, cell in cells.items()},
-        **({"seeds": len(rows.seeds(place))} if rows.plan.until is not None else {}),
+        **({"seeds": len(rows.seeds(point_index))} if rows.plan.until is not None else {}),
         **({"error": {"seed": failure.seed, "message": failure.message}} if failure is not None else {}),
     }

@@ -37,8 +37,8 @@ def assignment(text: str, option: str) -> tuple[str, str]:
     return key, values
 
 
-def listed(values: str, place: str, key: str) -> list[object]:
-    """The values of a list such as ``1,2,4`` or ``1:10 packets,20 packets``; ``place`` is for messages.
+def listed(values: str, subject: str, key: str) -> list[object]:
+    """The values of a list such as ``1,2,4`` or ``1:10 packets,20 packets``; ``subject`` is what messages begin with.
 
     Raises
     ------
@@ -47,11 +47,11 @@ def listed(values: str, place: str, key: str) -> list[object]:
     """
     words = [word for part in _split(values) for word in _expanded(part.strip())]
     if not all(words):
-        raise UsageError(f"{place} has an empty value", hint=f"as in {key}=1,2,4")
+        raise UsageError(f"{subject} has an empty value", hint=f"as in {key}=1,2,4")
     return [parsed(word) for word in words]
 
 
-def refuse_repeated(values: Sequence[object], place: str) -> None:
+def refuse_repeated(values: Sequence[object], subject: str) -> None:
     """Refuse a value that an axis has twice.
 
     Raises
@@ -61,7 +61,7 @@ def refuse_repeated(values: Sequence[object], place: str) -> None:
     """
     words = [as_text(value) for value in values]
     if len(set(words)) < len(words):
-        raise UsageError(f"{place} has a value twice", hint="every value runs once; see --seeds")
+        raise UsageError(f"{subject} has a value twice", hint="every value runs once; see --seeds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +142,10 @@ def _ends(text: str) -> tuple[float, float, str | None, list[str]]:
     (first, unit), (last, other) = _end_of(parts[0], text), _end_of(parts[1], text)
     rest = [part.strip() for part in parts[2:]]
     # The unit stands once, at the very end or behind the last value.
-    if rest and (found := re.fullmatch(r"(?P<word>log|whole|[0-9]+)\s+(?P<unit>\D.*)", rest[-1])):
-        rest[-1] = found["word"]
+    if rest and (match := re.fullmatch(r"(?P<word>log|whole|[0-9]+)\s+(?P<unit>\D.*)", rest[-1])):
+        rest[-1] = match["word"]
         if other is None:
-            other = found["unit"]
+            other = match["unit"]
     if unit is not None and other is not None and unit != other:
         raise UsageError(f"`{text}`: one end is in {unit}, the other in {other}", hint="write both in the same unit")
     unit = other if other is not None else unit
@@ -153,10 +153,10 @@ def _ends(text: str) -> tuple[float, float, str | None, list[str]]:
 
 
 def _end_of(part: str, text: str) -> tuple[float, str | None]:
-    found = _end.fullmatch(part)
-    if found is None or not math.isfinite(float(found["number"])):
+    match = _end.fullmatch(part)
+    if match is None or not math.isfinite(float(match["number"])):
         raise UsageError(f"`{text}` is not a range: `{part.strip()}` is not a number", hint=_examples)
-    return float(found["number"]), found["unit"]
+    return float(match["number"]), match["unit"]
 
 
 def _values(text: str, first: float, last: float, rest: Sequence[str]) -> list[float]:
@@ -222,7 +222,7 @@ def _too_many(text: str) -> UsageError:
 def _split(text: str) -> list[str]:
     """Parts between commas that are not inside brackets, braces or quotes."""
     parts, start, depth, quote = [], 0, 0, ""
-    for place, character in enumerate(text):
+    for index, character in enumerate(text):
         if quote:
             quote = "" if character == quote else quote
         elif character in "\"'":
@@ -232,6 +232,6 @@ def _split(text: str) -> list[str]:
         elif character in "]}":
             depth -= 1
         elif character == "," and depth == 0:
-            parts.append(text[start:place])
-            start = place + 1
+            parts.append(text[start:index])
+            start = index + 1
     return [*parts, text[start:]]

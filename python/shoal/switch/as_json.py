@@ -14,13 +14,13 @@ _schema = 1
 
 
 def configuration_json(
-    found: Configuration, queues: Sequence[Queue], remarks: Iterable[Remark], port: Port, *, file: str
+    configuration: Configuration, queues: Sequence[Queue], remarks: Iterable[Remark], port: Port, *, file: str
 ) -> dict[str, Any]:
     """A configuration at ports of one speed: sizes in bytes, times in s, rates in bit/s; ``None`` is not stated.
 
     Parameters
     ----------
-    found
+    configuration
         What was read.
     queues
         The queues that were asked for.
@@ -34,7 +34,7 @@ def configuration_json(
     return {
         "schema": _schema,
         "file": file,
-        "platform": found.platform,
+        "platform": configuration.platform,
         "port": {"rate_bps": port.rate_bps, "cell_bytes": port.cell_bytes},
         "queues": [_queue(queue, port) for queue in queues],
         "remarks": [

@@ -23,14 +23,14 @@ def code_point(word: str) -> int | None:
 
 def code_points(words: Iterable[str]) -> tuple[int, ...] | None:
     """The code points of words such as ``10``, ``af11`` and ``12-14,46``; ``None`` if one of them is none."""
-    found: set[int] = set()
+    points: set[int] = set()
     for part in (part for word in words for part in word.split(",") if part):
         ends = [code_point(end) for end in (part.split("-") if re.fullmatch("[0-9]+-[0-9]+", part) else [part])]
         first, last = ends[0], ends[-1]
         if first is None or last is None or last < first:
             return None
-        found.update(range(first, last + 1))
-    return tuple(sorted(found))
+        points.update(range(first, last + 1))
+    return tuple(sorted(points))
 
 
 def in_ranges(points: Iterable[int]) -> str:
@@ -54,9 +54,9 @@ def owners(queues: Sequence[Queue]) -> Mapping[int, Queue]:
     if len(rest) > 1:
         names = ", ".join(queue.name for queue in rest)
         raise UsageError(f"the queues {names} both take all other code points", hint="give all but one code points")
-    found: dict[int, Queue] = {}
+    queue_of: dict[int, Queue] = {}
     for queue in queues:
         for point in queue.dscp:
-            if found.setdefault(point, queue) is not queue:
+            if queue_of.setdefault(point, queue) is not queue:
                 raise UsageError(f"code point {point} belongs to two queues", hint="give each code point one queue")
-    return {point: found.get(point, *rest) for point in range(LARGEST + 1) if rest or point in found}
+    return {point: queue_of.get(point, *rest) for point in range(LARGEST + 1) if rest or point in queue_of}

@@ -39,17 +39,16 @@ def queues_of(scenario: Scenario, *, index: int) -> tuple[list[Queue], list[Rema
         limit = amount_of_scenario(buffer, bdp_bytes=bdp_bytes)
         queue, remarks = queue_of_law(aqm, index=index, bdp_bytes=bdp_bytes, buffer=limit)
         return [queue], remarks
-    queues, remarks = [], []
-    shares, told = _shares(aqm["queues"])
-    remarks += told
+    queues = []
+    shares, remarks = _shares(aqm["queues"])
     shared = _shared(aqm)
-    for number, own in enumerate(aqm["queues"]):
-        limit = amount_of_scenario(str(own.get("buffer") or buffer), bdp_bytes=bdp_bytes)
-        place = index + len(aqm["queues"]) - 1 - number
-        queue, lost = queue_of_law(own["aqm"], index=place, bdp_bytes=bdp_bytes, buffer=limit)
+    for number, entry in enumerate(aqm["queues"]):
+        limit = amount_of_scenario(str(entry.get("buffer") or buffer), bdp_bytes=bdp_bytes)
+        queue_index = index + len(aqm["queues"]) - 1 - number
+        queue, lost = queue_of_law(entry["aqm"], index=queue_index, bdp_bytes=bdp_bytes, buffer=limit)
         if shared:
             queue = replace(queue, buffer=shared[number])
-        queues.append(_served(queue, own, shares[number]))
+        queues.append(_served(queue, entry, shares[number]))
         remarks += [replace(remark, queue=queue.name) for remark in lost]
     return queues, remarks
 
@@ -60,41 +59,41 @@ def _shared(aqm: Mapping[str, Any]) -> list[Buffer]:
         return []
 
     def size(text: Any) -> int:
-        found = amount_of_scenario(str(text), bdp_bytes=None)
-        return 0 if found is None else int(found.number)
+        amount = amount_of_scenario(str(text), bdp_bytes=None)
+        return 0 if amount is None else int(amount.number)
 
-    reserved = [size(own.get("reserved") or "0 B") for own in aqm["queues"]]
+    reserved = [size(entry.get("reserved") or "0 B") for entry in aqm["queues"]]
     pool_bytes = size(aqm["memory"]) - size(aqm.get("headroom") or "0 B") - sum(reserved)
     return [
-        Buffer(own_bytes, alpha=_exact(own.get("alpha") or 1), pool_bytes=pool_bytes)
-        for own_bytes, own in zip(reserved, aqm["queues"], strict=True)
+        Buffer(own_bytes, alpha=_exact(entry.get("alpha") or 1), pool_bytes=pool_bytes)
+        for own_bytes, entry in zip(reserved, aqm["queues"], strict=True)
     ]
 
 
 def _shares(queues: Sequence[Mapping[str, Any]]) -> tuple[list[int | None], list[Remark]]:
     """Weights as whole percent, which every platform takes; ``None`` for strict queues."""
-    weights = [None if own.get("priority") == "strict" else int(own.get("weight") or 1) for own in queues]
+    weights = [None if entry.get("priority") == "strict" else int(entry.get("weight") or 1) for entry in queues]
     whole = sum(weight for weight in weights if weight is not None)
     shares = [None if weight is None else max(1, round(100 * weight / whole)) for weight in weights]
     if all(weight is None or 100 * weight % whole == 0 for weight in weights):
         return shares, []
-    before, after = (":".join(str(one) for one in found if one is not None) for found in (weights, shares))
+    before, after = (":".join(str(number) for number in numbers if number is not None) for numbers in (weights, shares))
     return shares, [Remark(f"the weights {before} become {after}: whole percent")]
 
 
-def _served(queue: Queue, own: Mapping[str, Any], share: int | None) -> Queue:
+def _served(queue: Queue, entry: Mapping[str, Any], share: int | None) -> Queue:
     """The queue with what chooses it, and when and how fast it is served."""
     scheduler = Scheduler(Serving.STRICT) if share is None else Scheduler(Serving.WEIGHTED, weight=share)
     shaping = None
-    if own.get("shape") is not None:
-        burst = amount_of_scenario(str(own["burst"]), bdp_bytes=None) if own.get("burst") is not None else None
-        shaping = Shaping(rate_of(str(own["shape"])), None if burst is None else int(burst.number))
+    if entry.get("shape") is not None:
+        burst = amount_of_scenario(str(entry["burst"]), bdp_bytes=None) if entry.get("burst") is not None else None
+        shaping = Shaping(rate_of(str(entry["shape"])), None if burst is None else int(burst.number))
     return replace(
         queue,
         scheduler=scheduler,
         shaping=shaping,
-        dscp=tuple(own.get("dscp") or ()),
-        takes_rest=own.get("dscp") is None,
+        dscp=tuple(entry.get("dscp") or ()),
+        takes_rest=entry.get("dscp") is None,
     )
 
 
@@ -131,10 +130,10 @@ class _Reader:
         self.remarks: list[Remark] = []
 
     def amount(self, text: Any, key: str) -> Amount:
-        found = amount_of_scenario(str(text), bdp_bytes=self.bdp_bytes)
-        if found is None:
+        amount = amount_of_scenario(str(text), bdp_bytes=self.bdp_bytes)
+        if amount is None:
             raise UsageError(f"`bottleneck.aqm.{key}` is unlimited", hint="write a threshold, or leave the law out")
-        return found
+        return amount
 
     def weight(self, value: float) -> int:
         """The exponent n of the nearest 2^-n."""

@@ -233,9 +233,9 @@ class Remark:
     queue: str = ""
 
     def __str__(self) -> str:
-        place = f"{self.source}: " if self.source else ""
+        source = f"{self.source}: " if self.source else ""
         queue = f"queue {self.queue}: " if self.queue else ""
-        return f"{place}{queue}{self.text}"
+        return f"{source}{queue}{self.text}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,13 +44,13 @@ def disciplines(scenario: Scenario) -> list[Discipline]:
         Linux has no discipline for its law; the message has the reason.
     """
     name = scenario.facts["bottlenecks"][0]["name"]
-    found = []
-    for place, text in _rules(scenario):
+    qdiscs = []
+    for owner, text in _rules(scenario):
         match = _line.match(text)
         # Routers carry the name of the link's place or of the queue's key.
-        if match and place in (name, "bottleneck.aqm", "bottleneck"):
-            found.append(Discipline(match[1], match[2], match[3], match[4]))
-    return found
+        if match and owner in (name, "bottleneck.aqm", "bottleneck"):
+            qdiscs.append(Discipline(match[1], match[2], match[3], match[4]))
+    return qdiscs
 
 
 def solved_red(aqm: Mapping[str, object]) -> SolvedRed:

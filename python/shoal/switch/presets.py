@@ -76,13 +76,13 @@ class Switch:
 def switches() -> tuple[Switch, ...]:
     """All named switches, in the order of the table."""
     text = (Path(__file__).parent / "switches.toml").read_text(encoding="utf-8")
-    found = []
+    presets = []
     for name, entry in tomllib.loads(text).items():
-        own = dict(entry)
-        own["where"] = Where(own.get("where", Where.UNKNOWN.value))
-        own["assumed"], own["sources"] = tuple(own.get("assumed", ())), tuple(own["sources"])
-        found.append(Switch(name=name, **own))
-    return tuple(found)
+        values = dict(entry)
+        values["where"] = Where(values.get("where", Where.UNKNOWN.value))
+        values["assumed"], values["sources"] = tuple(values.get("assumed", ())), tuple(values["sources"])
+        presets.append(Switch(name=name, **values))
+    return tuple(presets)
 
 
 def find_switch(name: str) -> Switch:

@@ -35,9 +35,9 @@ class Document:
 
     def remark(self, text: str, *, hint: str = "", line: int = 0, queue: str = "") -> None:
         """Note something doubtful, once."""
-        one = Remark(text, hint, self.source(line) if line else None, queue)
-        if one not in self.remarks:
-            self.remarks.append(one)
+        remark = Remark(text, hint, self.source(line) if line else None, queue)
+        if remark not in self.remarks:
+            self.remarks.append(remark)
 
     def refuse(self, line: int, what: str, hint: str, *, shown: bool = True) -> NoReturn:
         """Refuse a line; ``shown`` only where it is a statement about queues, because others may hold secrets."""
@@ -47,8 +47,8 @@ class Document:
 
     def refuse_templates(self) -> None:
         """Refuse a template of Jinja, which is no configuration yet."""
-        if (found := _jinja.search(self.text)) is not None:
-            line = self.text.count("\n", 0, found.start()) + 1
+        if (match := _jinja.search(self.text)) is not None:
+            line = self.text.count("\n", 0, match.start()) + 1
             self.refuse(
                 line,
                 "this is a template of Jinja, not a configuration",
@@ -89,10 +89,9 @@ def statements(document: Document, *, comments: str = "!") -> Iterator[Statement
         if not words and text.strip().startswith(tuple(comments)):
             continue
         goes_on = text.rstrip().endswith("\\")
-        own = text.rstrip().removesuffix("\\").split()
         if not words:
             first, indent = number, len(line) - len(line.lstrip())
-        words += own
+        words += text.rstrip().removesuffix("\\").split()
         if not goes_on:
             if words:
                 yield Statement(first, tuple(words), indent)
@@ -125,11 +124,11 @@ class JsonFile:
             )
 
     def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
+        entries = dict(pairs)
+        if len(entries) < len(pairs):
             names = [name for name, _ in pairs]
             self._repeated += sorted({name for name in names if names.count(name) > 1})
-        return found
+        return entries
 
     @cached_property
     def _lines(self) -> list[str]:
@@ -139,17 +138,17 @@ class JsonFile:
         """The line of the last of these names, each looked for behind the one before; 1 if it is not found."""
         at = 0
         for name in names:
-            found = re.compile(re.escape(json.dumps(name)) + r"\s*:").search(self.document.text, at)
-            if found is None:
+            match = re.compile(re.escape(json.dumps(name)) + r"\s*:").search(self.document.text, at)
+            if match is None:
                 break
-            at = found.start()
+            at = match.start()
         return self.document.text.count("\n", 0, at) + 1
 
 
 def table(content: Any, name: str) -> dict[str, Any]:
     """A table of an object; an empty one if it is not there or no table."""
-    found = content.get(name) if isinstance(content, Mapping) else None
-    return dict(found) if isinstance(found, Mapping) else {}
+    entry = content.get(name) if isinstance(content, Mapping) else None
+    return dict(entry) if isinstance(entry, Mapping) else {}
 
 
 # Configurations of large switches have megabytes; reading a device by accident must end.

@@ -70,14 +70,14 @@ def scenario_of_queues(queues: Sequence[Queue], experiment: Experiment, *, file:
     UsageError
         There is no such port, or flows name a queue that it does not have, or a law is not known.
     """
-    own = _of_port(queues, port, experiment)
-    lawful = [queue for queue in own if _has_law(queue)] or own
+    port_queues = _of_port(queues, port, experiment)
+    lawful = [queue for queue in port_queues if _has_law(queue)] or port_queues
     laws = {(queue.mark, queue.drop, queue.drop_ect, str(queue.exact), queue.unknown) for queue in lawful}
-    led = {queue.name for queue in owners(own).values()}
+    led = {queue.name for queue in owners(port_queues).values()}
     is_one = len(laws) == 1 and len(led) <= 1 and not any(group.queue for group in experiment.groups)
-    if len(own) == 1 or is_one:
+    if len(port_queues) == 1 or is_one:
         return scenario_text(lawful[0], experiment, title=f"Queue {lawful[0].name} of {file}, with DCTCP and CUBIC")
-    return scenario_of_port(own, experiment, title=f"Queues of {file}, with DCTCP and CUBIC")
+    return scenario_of_port(port_queues, experiment, title=f"Queues of {file}, with DCTCP and CUBIC")
 
 
 def _of_port(queues: Sequence[Queue], port: str | None, experiment: Experiment) -> list[Queue]:
@@ -88,10 +88,10 @@ def _of_port(queues: Sequence[Queue], port: str | None, experiment: Experiment) 
     if not ports:
         return list(queues)
     chosen = port or next((queue.ports[0] for queue in queues if queue.ports and _has_law(queue)), ports[0])
-    found = [queue for queue in queues if chosen in queue.ports]
-    if len(found) < len(queues) and port is None:
+    port_queues = [queue for queue in queues if chosen in queue.ports]
+    if len(port_queues) < len(queues) and port is None:
         experiment.remarks.append(Remark(f"the scenario has the queues of {chosen}", "--port NAME chooses another"))
-    return found
+    return port_queues
 
 
 def _has_law(queue: Queue) -> bool:
@@ -137,10 +137,10 @@ def _members(queues: Sequence[Queue], experiment: Experiment) -> list[_Member]:
             f"the configuration has several queues with the number {twice}: {names}",
             hint="they are of different ports or policies: choose one with --queue",
         )
-    owner = owners(queues)
-    points = {queue.name: tuple(point for point, own in owner.items() if own is queue) for queue in queues}
-    if not owner:
-        points = {queue.name: (_selector * place % 64,) for place, queue in enumerate(_numbered(queues))}
+    queue_of = owners(queues)
+    points = {queue.name: tuple(point for point, owner in queue_of.items() if owner is queue) for queue in queues}
+    if not queue_of:
+        points = {queue.name: (_selector * number % 64,) for number, queue in enumerate(_numbered(queues))}
     by_name = {name: queue for queue in queues for name in (str(queue.index), queue.name)}
     joined: dict[str, list[Group]] = {}
     for group in experiment.groups:
@@ -154,7 +154,7 @@ def _members(queues: Sequence[Queue], experiment: Experiment) -> list[_Member]:
             )
         joined.setdefault(queue.name, []).append(group)
     used = [queue for queue in _in_order(queues) if queue.name in joined]
-    if not owner:
+    if not queue_of:
         experiment.remarks.append(
             Remark(
                 "which code points lead to which queue is not in the configuration: "
@@ -191,14 +191,14 @@ def _usual(group: Group, queues: Sequence[Queue], points: Mapping[str, Sequence[
 def _in_order(queues: Sequence[Queue]) -> Iterator[Queue]:
     """Strict queues first, the one that is served first in front, as scenarios list them."""
 
-    def place(queue: Queue) -> tuple[bool, int]:
+    def rank(queue: Queue) -> tuple[bool, int]:
         scheduler = queue.scheduler
         if scheduler is None or scheduler.serving is not Serving.STRICT:
             return True, queue.index or 0
         # Where strict queues have no priority, the higher number goes first.
         return False, -(scheduler.priority if scheduler.priority is not None else queue.index or 0)
 
-    return iter(sorted(queues, key=place))
+    return iter(sorted(queues, key=rank))
 
 
 def _memory(queues: Sequence[Queue], experiment: Experiment) -> int | None:

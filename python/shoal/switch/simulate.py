@@ -171,20 +171,20 @@ def aqm_of(queue: Queue, experiment: Experiment) -> ClassesQueueAqm:
     drop = queue.drop
     if queue.not_ect is NotEct.PLATFORM and queue.mark is not None and experiment.not_ect == "drop":
         drop = replace(queue.mark, action=Action.DROP)
-    found: Wred = {"kind": "wred"}
+    aqm: Wred = {"kind": "wred"}
     if queue.mark is not None:
-        found["mark"] = _table(queue.mark, experiment.port)
+        aqm["mark"] = _table(queue.mark, experiment.port)
     if drop is not None:
-        found["drop"] = _table(drop, experiment.port)
+        aqm["drop"] = _table(drop, experiment.port)
     if queue.drop_ect is not None:
-        found["drop_ect"] = _table(queue.drop_ect, experiment.port)
+        aqm["drop_ect"] = _table(queue.drop_ect, experiment.port)
     weights = {law.weight or 0 for law in (queue.mark, drop, queue.drop_ect) if law is not None}
     if len(weights) > 1:
         experiment.remarks.append(
             Remark("the laws have different weights, the scenario one: that of the marks", queue=queue.name)
         )
     first = queue.mark or queue.drop or queue.drop_ect
-    found["weight"] = (first.weight if first is not None else None) or 0
+    aqm["weight"] = (first.weight if first is not None else None) or 0
     where = first.where if first is not None else Where.UNKNOWN
     if where is Where.UNKNOWN:
         where = experiment.where
@@ -197,10 +197,10 @@ def aqm_of(queue: Queue, experiment: Experiment) -> ClassesQueueAqm:
                 queue=queue.name,
             )
         )
-    found["decide"] = "enqueue" if where is Where.ENQUEUE else "dequeue"
+    aqm["decide"] = "enqueue" if where is Where.ENQUEUE else "dequeue"
     if experiment.port.cell_bytes > 1:
-        found["cell"] = f"{experiment.port.cell_bytes} B"
-    return found
+        aqm["cell"] = f"{experiment.port.cell_bytes} B"
+    return aqm
 
 
 def _reachable(law: Law, port: Port) -> Law:
@@ -257,16 +257,16 @@ def groups_of(texts: Sequence[str] | None) -> tuple[Group, ...]:
     """
     if not texts:
         return Experiment.groups
-    found = []
-    for text in (part.strip() for one in texts for part in one.split(",")):
+    groups = []
+    for text in (part.strip() for argument in texts for part in argument.split(",")):
         flows, at, queue = text.partition("@")
         controller, star, count = flows.partition("*")
         if not controller or (star and not (count.isdecimal() and int(count))) or bool(at) != bool(queue):
             raise UsageError(
                 f"`{text}` is not a group of flows", hint="CC, CC*COUNT or CC*COUNT@QUEUE, as in 'cubic*4'"
             )
-        found.append(Group(controller, int(count or 1), queue))
-    return tuple(found)
+        groups.append(Group(controller, int(count or 1), queue))
+    return tuple(groups)
 
 
 def chosen(queues: Sequence[Queue], name: str | None) -> list[Queue]:
@@ -279,8 +279,8 @@ def chosen(queues: Sequence[Queue], name: str | None) -> list[Queue]:
     """
     if name is None:
         return list(queues)
-    found = [queue for queue in queues if name in (queue.name, str(queue.index))]
-    if not found:
+    matches = [queue for queue in queues if name in (queue.name, str(queue.index))]
+    if not matches:
         names = ", ".join(dict.fromkeys(queue.name for queue in queues))
         raise UsageError(f"the configuration has no queue `{name}`", hint=f"it has: {names}")
-    return found
+    return matches

@@ -54,22 +54,22 @@ def _rows(queue: Queue, port: Port) -> Iterable[tuple[str, ...]]:
 
 
 def _in_bytes(amount: Amount, port: Port) -> str:
-    found = amount.whole_bytes_at(port)
-    return "-" if found is None else f"{found:,}"
+    size = amount.whole_bytes_at(port)
+    return "-" if size is None else f"{size:,}"
 
 
 def _in_time(amount: Amount, port: Port) -> str:
-    found = amount.seconds_at(port)
-    if found is None:
+    seconds = amount.seconds_at(port)
+    if seconds is None:
         return "-"
-    return milliseconds(single(float(found)))
+    return milliseconds(single(float(seconds)))
 
 
 def answer_table(queues: Sequence[Queue]) -> Table:
     """The three questions that decide what a queue does to DCTCP and to CUBIC."""
-    found = [(queue, answers(queue)) for queue in queues]
-    heads = tuple(question for question, _ in found[0][1]) if found else ()
-    rows = [(queue.name, *(answer for _, answer in own)) for queue, own in found]
+    answered = [(queue, answers(queue)) for queue in queues]
+    heads = tuple(question for question, _ in answered[0][1]) if answered else ()
+    rows = [(queue.name, *(answer for _, answer in pairs)) for queue, pairs in answered]
     return Table("What it does", ("Queue", *heads), rows, words=len(heads) + 1)
 
 
@@ -115,12 +115,12 @@ def merged(remarks: Iterable[Remark]) -> list[tuple[str, str]]:
     for remark in remarks:
         key = (remark.text, remark.hint)
         places.setdefault(key, f"{remark.source}: " if remark.source is not None else "")
-        own = queues.setdefault(key, [])
-        if remark.queue and remark.queue not in own:
-            own.append(remark.queue)
-    found = []
+        names = queues.setdefault(key, [])
+        if remark.queue and remark.queue not in names:
+            names.append(remark.queue)
+    texts = []
     for (text, hint), names in queues.items():
         word = "queues" if len(names) > 1 else "queue"
         whose = f"{word} {', '.join(names)}: " if names else ""
-        found.append((f"{places[text, hint]}{whose}{text}", hint))
-    return found
+        texts.append((f"{places[text, hint]}{whose}{text}", hint))
+    return texts

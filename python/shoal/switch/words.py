@@ -41,8 +41,8 @@ class Words:
     def expect(self, word: str) -> None:
         """Take a word that must be there."""
         if not self.take(word):
-            found = f"`{self.next}`" if self._rest else "the end of the line"
-            self.refuse(f"expected `{word}`, found {found}")
+            actual = f"`{self.next}`" if self._rest else "the end of the line"
+            self.refuse(f"expected `{word}`, found {actual}")
 
     def whole(self, what: str, least: int, most: int) -> int:
         """A whole number in a range."""
@@ -65,8 +65,8 @@ class Words:
     def unit(self, units: Mapping[str, Unit]) -> Unit:
         """A unit, which is never left out."""
         if not self._rest or self.next not in units:
-            found = f"`{self.next}` is not a unit" if self._rest else "the unit is missing"
-            self.refuse(found, nearest(self.next, list(units)))
+            reason = f"`{self.next}` is not a unit" if self._rest else "the unit is missing"
+            self.refuse(reason, nearest(self.next, list(units)))
         return units[self.any()]
 
     def amount(self, units: Mapping[str, Unit]) -> Amount:

@@ -158,8 +158,8 @@ class _Reader:
             name: _Profile(self.document, self.file, name, entry).laws()
             for name, entry in self.tables["WRED_PROFILE"].items()
         }
-        found: dict[tuple[int, str, str, str], list[str]] = {}
-        places: dict[tuple[int, str, str, str], int] = {}
+        ports_of: dict[tuple[int, str, str, str], list[str]] = {}
+        line_of: dict[tuple[int, str, str, str], int] = {}
         for key, entry in self.tables["QUEUE"].items():
             line = self.file.line("QUEUE", key)
             if not isinstance(entry, Mapping):
@@ -172,12 +172,12 @@ class _Reader:
             for port, index in self.places(key, line):
                 buffer = self.buffer_name(port, index)
                 state = (index, _name(entry.get("wred_profile")), _name(entry.get("scheduler")), buffer)
-                found.setdefault(state, []).append(port)
-                places.setdefault(state, line)
+                ports_of.setdefault(state, []).append(port)
+                line_of.setdefault(state, line)
         queues = []
-        for state, ports in sorted(found.items()):
+        for state, ports in sorted(ports_of.items()):
             index, wred, scheduler, buffer = state
-            alone = sum(other[0] == index for other in found) == 1
+            alone = sum(other[0] == index for other in ports_of) == 1
             serving, shaping = self.scheduler(scheduler)
             queue = Queue(
                 name=str(index) if alone else f"{index}@{ports[0]}",
@@ -188,9 +188,9 @@ class _Reader:
                 buffer=self.buffer(buffer),
                 dscp=self.code_points(ports[0], index),
                 profile=wred,
-                source=self.document.source(places[state]),
+                source=self.document.source(line_of[state]),
             )
-            queues.append(self.with_laws(queue, wred, profiles, places[state]))
+            queues.append(self.with_laws(queue, wred, profiles, line_of[state]))
         bound = {queue.profile for queue in queues}
         for name in profiles:
             if name not in bound:
@@ -229,16 +229,16 @@ class _Reader:
 
     def places(self, key: str, line: int) -> Iterator[tuple[str, int]]:
         """Ports and indices of a key such as ``Ethernet0|3-4`` or ``host|asic0|Ethernet0|3``."""
-        *place, last = key.split("|")
+        *names, last = key.split("|")
         indices = re.fullmatch(r"\s*([0-9]+)(?:-([0-9]+))?\s*", last)
-        if not place or indices is None:
+        if not names or indices is None:
             self.document.refuse(
                 line, f"`{key}` is not a key of QUEUE", "as in Ethernet0|3 or Ethernet0|3-4", shown=False
             )
         first, end = int(indices[1]), int(indices[2] or indices[1])
         if end < first or end > 63:
             self.document.refuse(line, f"`{key}` has no such queues", "as in Ethernet0|3-4", shown=False)
-        for port in "|".join(place).split(","):
+        for port in "|".join(names).split(","):
             for index in range(first, end + 1):
                 yield port.strip(), index
 
@@ -284,8 +284,8 @@ class _Reader:
         pool_name = _name(entry.get("pool"))
         pool = table(self.tables["BUFFER_POOL"], pool_name)
         numbers = {}
-        for key, own in (("size", entry), ("static_th", entry), ("dynamic_th", entry), ("pool", pool)):
-            text = str(own.get("size" if key == "pool" else key, "")).strip()
+        for key, content in (("size", entry), ("static_th", entry), ("dynamic_th", entry), ("pool", pool)):
+            text = str(content.get("size" if key == "pool" else key, "")).strip()
             if text and not re.fullmatch(r"-?[0-9]+", text):
                 self.document.refuse(line, f"`{key}` of `{name}` is not a whole number", 'as in "-2"', shown=False)
             numbers[key] = int(text) if text else None
@@ -309,12 +309,12 @@ class _Reader:
         maps = self._maps(port)
         to_class = table(self.tables["DSCP_TO_TC_MAP"], _name(maps.get("dscp_to_tc_map")))
         to_queue = table(self.tables["TC_TO_QUEUE_MAP"], _name(maps.get("tc_to_queue_map")))
-        found = [
+        points = [
             int(dscp)
             for dscp, traffic_class in to_class.items()
             if str(dscp).isdecimal() and str(to_queue.get(str(traffic_class), "")) == str(index)
         ]
-        return tuple(sorted(found))
+        return tuple(sorted(points))
 
     def is_lossless(self, ports: tuple[str, ...], index: int) -> bool:
         """Whether the queue belongs to a priority that pauses; priority and queue are taken to have the same number."""

@@ -75,7 +75,7 @@ class Options:
     def __init__(self, document: Document, node: Node) -> None:
         self.document = document
         self.node = node
-        self.place = f"{node.device} {node.handle or node.parent}".strip()
+        self.label = f"{node.device} {node.handle or node.parent}".strip()
         if any("$" in word or "{" in word for word in node.words):
             self.refuse("the line holds variables of a shell or a program", "give the line as it is run, with numbers")
 
@@ -89,7 +89,7 @@ class Options:
 
     def parsed(self, known: _Words) -> dict[str, object]:
         """What the line gives, by word; of what stands twice the last counts, as for tc."""
-        found: dict[str, object] = {}
+        values: dict[str, object] = {}
         words = list(self.node.words)
         while words:
             word = words.pop(0)
@@ -104,14 +104,14 @@ class Options:
                 value = option.read(text)
                 if value is None:
                     self.refuse(f"tc does not read `{text}` as {word}", RED_EXAMPLE)
-            found[word] = value
-        return found
+            values[word] = value
+        return values
 
     def queue(self, **more: Any) -> Queue:
         """The queue of the line."""
         source = self.document.source(self.node.line)
         ports = (self.node.device,) if self.node.device else ()
-        queue = Queue(name=f"{self.place} {self.node.kind}".strip(), ports=ports, source=source)
+        queue = Queue(name=f"{self.label} {self.node.kind}".strip(), ports=ports, source=source)
         return replace(queue, **more)
 
 

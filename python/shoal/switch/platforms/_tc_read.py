@@ -21,9 +21,11 @@ def queues(document: Document) -> list[Queue]:
     ScenarioError
         tc would refuse a line, or a line holds variables of a shell; the message shows it.
     """
-    nodes = [node for one in statements(document, comments="#") if (node := _node(document, one)) is not None]
+    nodes = [
+        node for statement in statements(document, comments="#") if (node := _node(document, statement)) is not None
+    ]
     filters = [
-        one for statement in statements(document, comments="#") if (one := _filter(document, statement)) is not None
+        rule for statement in statements(document, comments="#") if (rule := _filter(document, statement)) is not None
     ]
     queues: list[Queue] = []
     for node in nodes:
@@ -119,9 +121,9 @@ def _number_of(text: str) -> str:
 
 def _led(queue: Queue, node: Node, filters: list[_Filter]) -> Queue:
     """The queue with the code points that filters lead to it."""
-    own = [one for one in filters if (one.device, one.target) == (node.device, _number_of(node.parent))]
-    points = {point for one in own for point in one.points or ()}
-    return replace(queue, dscp=tuple(sorted(points)), takes_rest=any(one.points is None for one in own))
+    rules = [rule for rule in filters if (rule.device, rule.target) == (node.device, _number_of(node.parent))]
+    points = {point for rule in rules for point in rule.points or ()}
+    return replace(queue, dscp=tuple(sorted(points)), takes_rest=any(rule.points is None for rule in rules))
 
 
 _schedulers = ("ets", "prio", "drr")
@@ -133,13 +135,13 @@ def _scheduled(queue: Queue, node: Node, nodes: list[Node]) -> Queue:
     if not re.fullmatch("[0-9a-fA-F]+", minor):
         return queue
     band = int(minor, 16)
-    for one in nodes:
-        if one.device != node.device:
+    for other in nodes:
+        if other.device != node.device:
             continue
-        if one.kind in ("ets", "prio") and one.is_discipline and one.handle == above:
-            return replace(queue, index=band, scheduler=_band(one, band))
-        if one.kind == "drr" and not one.is_discipline and one.handle == node.parent:
-            quantum = dict(pairwise(one.words)).get("quantum", "")
+        if other.kind in ("ets", "prio") and other.is_discipline and other.handle == above:
+            return replace(queue, index=band, scheduler=_band(other, band))
+        if other.kind == "drr" and not other.is_discipline and other.handle == node.parent:
+            quantum = dict(pairwise(other.words)).get("quantum", "")
             return replace(queue, index=band, scheduler=Scheduler(Serving.WEIGHTED, units.size_bytes(quantum)))
     return queue
 
@@ -158,13 +160,13 @@ def _band(node: Node, band: int) -> Scheduler:
     if band <= strict:
         return Scheduler(Serving.STRICT, priority=-band)
     quanta = [units.size_bytes(word) for word in lists.get("quanta", [])[1:]]
-    place = band - strict - 1
-    return Scheduler(Serving.WEIGHTED, weight=quanta[place] if place < len(quanta) else None)
+    index = band - strict - 1
+    return Scheduler(Serving.WEIGHTED, weight=quanta[index] if index < len(quanta) else None)
 
 
 def _gred(document: Document, setup: Node, nodes: list[Node]) -> Queue:
     """GRED, which has a line for its table and one for each virtual queue."""
-    place = (setup.kind, setup.device, setup.parent)
-    parts = [each for each in nodes if (each.kind, each.device, each.parent) == place and "setup" not in each.words]
+    identity = (setup.kind, setup.device, setup.parent)
+    parts = [each for each in nodes if (each.kind, each.device, each.parent) == identity and "setup" not in each.words]
     table = replace(setup, words=tuple(word for word in setup.words if word != "setup"))
     return gred(Options(document, table), [Options(document, part) for part in parts])

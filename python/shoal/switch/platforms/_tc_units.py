@@ -28,8 +28,8 @@ def size_bytes(word: str) -> int | None:
     factor = _sizes.get(match[2].lower()) if match else None
     if match is None or factor is None:
         return None
-    found = int(Fraction(match[1]) * factor)
-    return found if found < 2**32 else None
+    size = int(Fraction(match[1]) * factor)
+    return size if size < 2**32 else None
 
 
 def time_seconds(word: str) -> Fraction | None:

@@ -68,8 +68,8 @@ class Eos(Platform[EosOptions]):
                 "give a configuration with `tx-queue` or `uc-tx-queue`",
                 shown=False,
             )
-        several = len({one.place for one in groups}) > 1
-        queues = [one.queue(document, several=several, non_ect=non_ect) for one in groups]
+        several = len({group.header for group in groups}) > 1
+        queues = [group.queue(document, several=several, non_ect=non_ect) for group in groups]
         points = _code_points(document)
         queues = [replace(queue, dscp=points.get(queue.index or 0, ())) for queue in queues]
         _remarks(document, queues)
@@ -90,17 +90,17 @@ class Eos(Platform[EosOptions]):
 
 @dataclass
 class _Group:
-    place: str
+    header: str
     kind: str
     index: int
     line: int
     said: dict[str, Statement] = field(default_factory=dict)
 
     def queue(self, document: Document, *, several: bool, non_ect: int) -> Queue:
-        ports = (self.place.removeprefix("interface "),) if self.place.startswith("interface ") else ()
+        ports = (self.header.removeprefix("interface "),) if self.header.startswith("interface ") else ()
         number = f"mc{self.index}" if self.kind == "mc-tx-queue" else str(self.index)
         queue = Queue(
-            name=f"{number}@{self.place.rpartition(' ')[2]}" if several else number,
+            name=f"{number}@{self.header.rpartition(' ')[2]}" if several else number,
             index=self.index,
             ports=ports,
             source=document.source(self.line),
@@ -124,25 +124,27 @@ class _Group:
 
 def _groups(document: Document) -> tuple[list[_Group], int]:
     """Queues with their statements, and the line of `qos random-detect ecn allow non-ect`, 0 without it."""
-    found: list[_Group] = []
+    groups: list[_Group] = []
     non_ect = 0
-    place = ""
+    header = ""
     current: _Group | None = None
     for statement in statements(document):
         words = statement.words
         if statement.starts("qos", "random-detect", "ecn", "allow", "non-ect"):
             non_ect = statement.line
         elif words[0] in _headers and not (words[0] == "qos" and statement.indent and words[1:2] != ("profile",)):
-            place, current = " ".join(words), None
+            header, current = " ".join(words), None
         elif _queue_of(words) is not None:
             kind, index = _queue_of(words) or ("", 0)
-            current = next((one for one in found if (one.place, one.kind, one.index) == (place, kind, index)), None)
+            current = next(
+                (group for group in groups if (group.header, group.kind, group.index) == (header, kind, index)), None
+            )
             if current is None:
-                current = _Group(place, kind, index, statement.line)
-                found.append(current)
+                current = _Group(header, kind, index, statement.line)
+                groups.append(current)
         elif current is not None:
             _take(document, current, statement)
-    return found, non_ect
+    return groups, non_ect
 
 
 def _code_points(document: Document) -> dict[int, tuple[int, ...]]:
@@ -156,31 +158,31 @@ def _code_points(document: Document) -> dict[int, tuple[int, ...]]:
     for statement in statements(document):
         words = statement.words
         if statement.starts("qos", "map", "dscp") and "to" in words:
-            place = words.index("to")
-            found = code_points(words[3:place])
-            if found is None:
+            to = words.index("to")
+            points = code_points(words[3:to])
+            if points is None:
                 document.refuse(statement.line, "not code points", "as in qos map dscp 8 9 10 to traffic-class 1")
-            line = Words(document, statement, place + 1, "qos map dscp 8 9 10 to traffic-class 1")
+            line = Words(document, statement, to + 1, "qos map dscp 8 9 10 to traffic-class 1")
             line.expect("traffic-class")
             number = line.whole("a traffic class", 0, 7)
-            classes |= dict.fromkeys(found, number)
+            classes |= dict.fromkeys(points, number)
         elif statement.starts("qos", "map", "traffic-class") and "to" in words:
-            place = words.index("to")
-            line = Words(document, statement, place + 1, "qos map traffic-class 1 to tx-queue 1")
+            to = words.index("to")
+            line = Words(document, statement, to + 1, "qos map traffic-class 1 to tx-queue 1")
             if line.take("tx-queue", "uc-tx-queue"):
-                numbers = [int(word) for word in words[3:place] if word.isdecimal()]
+                numbers = [int(word) for word in words[3:to] if word.isdecimal()]
                 queue_of |= dict.fromkeys(numbers, line.whole("a queue", 0, 63))
-    found_of: dict[int, list[int]] = {}
+    points_of: dict[int, list[int]] = {}
     for point, number in classes.items():
-        found_of.setdefault(queue_of.get(number, number), []).append(point)
-    return {queue: tuple(sorted(points)) for queue, points in found_of.items()}
+        points_of.setdefault(queue_of.get(number, number), []).append(point)
+    return {queue: tuple(sorted(points)) for queue, points in points_of.items()}
 
 
 def _queue_of(words: tuple[str, ...]) -> tuple[str, int] | None:
     """Kind and number of a line such as ``uc-tx-queue 3`` or ``class tx-queue 3``."""
-    own = words[1:] if words[0] == "class" else words
-    if len(own) == 2 and own[0] in ("tx-queue", "uc-tx-queue", "mc-tx-queue") and own[1].isdecimal():
-        return own[0], int(own[1])
+    rest = words[1:] if words[0] == "class" else words
+    if len(rest) == 2 and rest[0] in ("tx-queue", "uc-tx-queue", "mc-tx-queue") and rest[1].isdecimal():
+        return rest[0], int(rest[1])
     return None
 
 
@@ -308,12 +310,12 @@ def _remarks(document: Document, queues: list[Queue]) -> None:
 
 def _map(queues: Sequence[Queue]) -> list[str]:
     """Code points to traffic classes, which have the numbers of their queues."""
-    found = owners(queues)
+    queue_of = owners(queues)
     lines = []
     for queue in queues:
-        if own := [str(point) for point, owner in found.items() if owner is queue]:
-            lines.append(f"qos map dscp {' '.join(own)} to traffic-class {queue.index or 0}")
-    numbers = dict.fromkeys(queue.index or 0 for queue in found.values())
+        if points := [str(point) for point, owner in queue_of.items() if owner is queue]:
+            lines.append(f"qos map dscp {' '.join(points)} to traffic-class {queue.index or 0}")
+    numbers = dict.fromkeys(queue.index or 0 for queue in queue_of.values())
     return lines + [f"qos map traffic-class {number} to uc-tx-queue {number}" for number in numbers]
 
 
@@ -367,7 +369,7 @@ def _warn_of_ect(queue: Queue, mark: Law | None, drop: Law, writing: _Writing) -
 def _law_words(
     law: Law, queue: Queue, writing: _Writing, refusals: Refusals, units: Mapping[Unit, str], probability: str
 ) -> str:
-    own = fitted(law, writing, queue, refusals, units)
-    chance = percent(own, refusals, least=1)
+    fit = fitted(law, writing, queue, refusals, units)
+    chance = percent(fit, refusals, least=1)
     weight = weight_of(law, writing, refusals)
-    return f"{thresholds(own, units)} {probability} {chance}" + ("" if weight is None else f" weight {weight}")
+    return f"{thresholds(fit, units)} {probability} {chance}" + ("" if weight is None else f" weight {weight}")

@@ -72,9 +72,9 @@ class Nxos(Platform[NxosOptions]):
             document.refuse(
                 1, "no `class type queuing` in this file", "give a configuration with a queuing policy", shown=False
             )
-        several = len({one.policy for one in classes}) > 1
+        several = len({class_.policy for class_ in classes}) > 1
         points = _code_points(document)
-        queues = [one.queue(document, several=several) for one in classes]
+        queues = [class_.queue(document, several=several) for class_ in classes]
         queues = [_led(queue, points) for queue in queues]
         say_kbytes(document, queues)
         return queues
@@ -118,14 +118,14 @@ def queue_index(name: str) -> int | None:
     """The number of a queue in the name of its class: ``c-out-8q-q3`` has 3, ``c-out-8q-q-default`` 0."""
     if name.endswith("default"):
         return 0
-    found = re.search(r"q([0-9])$", name)
-    return int(found[1]) if found else None
+    match = re.search(r"q([0-9])$", name)
+    return int(match[1]) if match else None
 
 
 def _led(queue: Queue, points: Mapping[int, tuple[int, ...] | None]) -> Queue:
     """The queue with the code points that lead to it."""
-    own = points.get(queue.index, ()) if queue.index is not None else ()
-    return replace(queue, takes_rest=True) if own is None else replace(queue, dscp=own)
+    dscp = points.get(queue.index, ()) if queue.index is not None else ()
+    return replace(queue, takes_rest=True) if dscp is None else replace(queue, dscp=dscp)
 
 
 def _code_points(document: Document) -> dict[int, tuple[int, ...] | None]:
@@ -146,12 +146,12 @@ def _code_points(document: Document) -> dict[int, tuple[int, ...] | None]:
         elif words[0] in _headers:
             kind = name = ""
         elif kind == "class-map" and statement.starts("match", "dscp"):
-            found = code_points(words[2:])
-            if found is None:
+            points = code_points(words[2:])
+            if points is None:
                 document.refuse(
                     statement.line, "not code points", "numbers, ranges and names, as in match dscp 8-10,af11"
                 )
-            classes.setdefault(name, set()).update(found)
+            classes.setdefault(name, set()).update(points)
         elif kind == "policy-map" and words[0] == "class":
             name = words[-1]
         elif kind == "policy-map" and statement.starts("set", "qos-group"):
@@ -173,7 +173,7 @@ _headers = ("class-map", "policy-map", "interface", "system", "control-plane", "
 
 
 def _classes(document: Document) -> list[_Class]:
-    found: list[_Class] = []
+    classes: list[_Class] = []
     policy = ""
     current: _Class | None = None
     for statement in statements(document):
@@ -182,15 +182,15 @@ def _classes(document: Document) -> list[_Class]:
             is_queuing = statement.starts("policy-map", "type", "queuing") and len(words) > 3
             policy, current = (words[-1] if is_queuing else ""), None
         elif statement.starts("class", "type", "queuing") and len(words) > 3:
-            current = next((one for one in found if (one.policy, one.name) == (policy, words[3])), None)
+            current = next((class_ for class_ in classes if (class_.policy, class_.name) == (policy, words[3])), None)
             if current is None:
                 current = _Class(policy, words[3], statement.line)
-                found.append(current)
+                classes.append(current)
         elif words[0] == "class":
             current = None
         elif current is not None:
             _take(document, current, statement)
-    return found
+    return classes
 
 
 def _take(document: Document, current: _Class, statement: Statement) -> None:
@@ -326,8 +326,8 @@ def _map(queues: Sequence[Queue], writing: _Writing) -> tuple[list[str], list[st
 
     Groups have the numbers of their queues.
     """
-    found = owners(queues)
-    numbers = {queue.name: queue.index or 0 for queue in found.values()}
+    queue_of = owners(queues)
+    numbers = {queue.name: queue.index or 0 for queue in queue_of.values()}
     classes, policy = [], [f"policy-map type qos {writing.options.profile}_IN"]
     for queue in queues:
         if queue.name not in numbers:
@@ -409,13 +409,13 @@ def _laws(queue: Queue, writing: _Writing) -> list[str]:
 
 
 def _line(law: Law, writing: _Writing, queue: Queue, refusals: Refusals) -> str:
-    own = fitted(law, writing, queue, refusals, _words_of_units)
+    fit = fitted(law, writing, queue, refusals, _words_of_units)
     weight = weight_of(law, writing, refusals) or 0
-    return f"random-detect {thresholds(own, _words_of_units)} drop-probability {percent(own, refusals)} weight {weight}"
+    return f"random-detect {thresholds(fit, _words_of_units)} drop-probability {percent(fit, refusals)} weight {weight}"
 
 
 def _non_ecn_line(drop: Law, mark: Law, writing: _Writing, queue: Queue, refusals: Refusals) -> str:
     if replace(drop, weight=mark.weight) != drop:
         writing.remark(queue, f"drops follow the average of the marks (weight {mark.weight}), not one of their own")
-    own = fitted(drop, writing, queue, refusals, _words_of_units)
-    return f"random-detect non-ecn {thresholds(own, _words_of_units)} drop-probability {percent(own, refusals)}"
+    fit = fitted(drop, writing, queue, refusals, _words_of_units)
+    return f"random-detect non-ecn {thresholds(fit, _words_of_units)} drop-probability {percent(fit, refusals)}"

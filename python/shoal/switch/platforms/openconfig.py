@@ -70,7 +70,7 @@ class OpenConfig(Platform[OpenConfigOptions]):
                 1, "no queue-management-profile in this file", "give the tree below /qos, in JSON", shown=False
             )
         laws = {name: reader.laws(name, entry) for name, entry in profiles.items()}
-        found: dict[tuple[str, str], list[str]] = {}
+        ports_of: dict[tuple[str, str], list[str]] = {}
         for interface in _list(tree, "interfaces", "interface"):
             port = str(interface.get("interface-id") or _config(interface).get("interface-id") or "")
             for entry in _list(interface.get("output", {}), "queues", "queue"):
@@ -81,7 +81,7 @@ class OpenConfig(Platform[OpenConfigOptions]):
                         file.line(name), f"there is no queue-management-profile `{profile}`",
                         nearest(profile, list(laws)), shown=False,
                     )  # fmt: skip
-                found.setdefault((name, profile), []).append(port)
+                ports_of.setdefault((name, profile), []).append(port)
         queues = [
             replace(
                 laws.get(profile, Queue(name=name)),
@@ -91,7 +91,7 @@ class OpenConfig(Platform[OpenConfigOptions]):
                 scheduler=reader.scheduler(tree, name),
                 profile=profile,
             )
-            for (name, profile), ports in found.items()
+            for (name, profile), ports in ports_of.items()
         ]
         bound = {queue.profile for queue in queues}
         queues += [queue for name, queue in laws.items() if name not in bound]
@@ -262,7 +262,7 @@ def _from_paths(content: Mapping[str, Any]) -> dict[str, Any]:
             last = position == len(parts) - 1
             if key:
                 entries = at.setdefault(name, [])
-                entry = next((one for one in entries if one.get(key) == chosen), None)
+                entry = next((candidate for candidate in entries if candidate.get(key) == chosen), None)
                 if entry is None:
                     entry = {key: chosen}
                     entries.append(entry)
@@ -281,13 +281,13 @@ def _inside(entry: Any, *names: str) -> Any:
 
 
 def _config(entry: Any) -> Mapping[str, Any]:
-    found = _inside(entry, "config")
-    return found if isinstance(found, Mapping) else {}
+    config = _inside(entry, "config")
+    return config if isinstance(config, Mapping) else {}
 
 
 def _list(tree: Any, *names: str) -> Iterator[Mapping[str, Any]]:
-    found = _inside(tree, *names)
-    yield from (entry for entry in (found if isinstance(found, list) else []) if isinstance(entry, Mapping))
+    entries = _inside(tree, *names)
+    yield from (entry for entry in (entries if isinstance(entries, list) else []) if isinstance(entry, Mapping))
 
 
 def _leaves(queue: Queue, writing: _Writing) -> dict[str, Any] | None:
@@ -296,7 +296,7 @@ def _leaves(queue: Queue, writing: _Writing) -> dict[str, Any] | None:
     needs_drops_alike(queue, refusals)
     mark, drop = queue.mark, queue.drop
     common = mark or drop
-    found: dict[str, Any] | None = None
+    leaves: dict[str, Any] | None = None
     if common is not None:
         if mark is not None and drop is not None and not drop.same_curve(mark):
             refusals.add(
@@ -304,7 +304,7 @@ def _leaves(queue: Queue, writing: _Writing) -> dict[str, Any] | None:
                 "--platform nxos --nxos-non-ecn or --platform eos, which have two",
             )
         law = fitted(common, writing, queue, refusals, _units)
-        found = {
+        leaves = {
             "min-threshold": str(law.min.number),
             "max-threshold": str(law.max.number),
             "enable-ecn": mark is not None,
@@ -312,7 +312,7 @@ def _leaves(queue: Queue, writing: _Writing) -> dict[str, Any] | None:
             "max-drop-probability-percent": percent(law, refusals),
         }
         if (weight := weight_of(law, writing, refusals)) is not None:
-            found["weight"] = weight
+            leaves["weight"] = weight
         writing.remark(queue, "where marks are decided is not part of the model: the device decides")
     refusals.settle()
-    return found
+    return leaves

@@ -106,8 +106,8 @@ def _add(tables: dict[str, dict[str, Any]], queue: Queue, writing: _Writing, que
 
 def _maps(queues: Sequence[Queue], writing: _Writing) -> dict[str, dict[str, Any]]:
     """Code points to traffic classes, which have the numbers of their queues."""
-    found = owners(queues)
-    numbers = {point: queue.index or 0 for point, queue in found.items()}
+    queue_of = owners(queues)
+    numbers = {point: queue.index or 0 for point, queue in queue_of.items()}
     if beyond := [number for number in numbers.values() if number > fields.LARGEST_CLASS]:
         raise UsageError(
             f"{_label} has no traffic class for queue {beyond[0]}", hint=f"--queue 0 to {fields.LARGEST_CLASS}"
@@ -136,17 +136,17 @@ def wred_profile(queue: Queue, writing: Writing[Options], *, has_ect_thresholds:
     needs_drops_alike(queue, refusals)
     mark, drop = queue.mark, queue.drop
     common = mark or drop
-    found: dict[str, str] | None = None
+    profile: dict[str, str] | None = None
     if common is not None:
         for _, law in queue.laws:
             no_weight(law, refusals, "orchagent always sets weight 0")
         law = fitted(common, writing, queue, refusals, _units)
-        found = {"ecn": "ecn_none" if mark is None else "ecn_all"}
+        profile = {"ecn": "ecn_none" if mark is None else "ecn_all"}
         if mark is not None and drop is not None and not drop.same_curve(mark):
             if has_ect_thresholds:
-                own = fitted(drop, writing, queue, refusals, _units)
-                found |= _law_fields(own, refusals, (fields.MIN, fields.MAX, fields.PROBABILITY))
-                found |= _law_fields(law, refusals, (fields.ECT_MIN, fields.ECT_MAX, fields.ECT_PROBABILITY))
+                drop_law = fitted(drop, writing, queue, refusals, _units)
+                profile |= _law_fields(drop_law, refusals, (fields.MIN, fields.MAX, fields.PROBABILITY))
+                profile |= _law_fields(law, refusals, (fields.ECT_MIN, fields.ECT_MAX, fields.ECT_PROBABILITY))
                 writing.remark(
                     queue,
                     "thresholds of ECT packets alone are proposals (sonic-swss#4718, #4719, sonic-buildimage#28164, "
@@ -159,8 +159,8 @@ def wred_profile(queue: Queue, writing: Writing[Options], *, has_ect_thresholds:
                     "DSCP",
                 )
         else:
-            found |= _law_fields(law, refusals, (fields.MIN, fields.MAX, fields.PROBABILITY))
-        found |= {fields.ENABLE.format(colour): "false" if drop is None else "true" for colour in fields.COLOURS}
+            profile |= _law_fields(law, refusals, (fields.MIN, fields.MAX, fields.PROBABILITY))
+        profile |= {fields.ENABLE.format(colour): "false" if drop is None else "true" for colour in fields.COLOURS}
         if mark is not None and drop is None:
             writing.remark(
                 queue,
@@ -173,7 +173,7 @@ def wred_profile(queue: Queue, writing: Writing[Options], *, has_ect_thresholds:
                 refusals.add(f"a threshold of {amount}: orchagent reads at most 2^31 - 1", "write less than 2 GiB")
     refusals.settle()
     decides(queue, writing)
-    return found
+    return profile
 
 
 def _law_fields(law: Law, refusals: Refusals, patterns: tuple[str, str, str]) -> dict[str, str]:
@@ -188,22 +188,22 @@ def _law_fields(law: Law, refusals: Refusals, patterns: tuple[str, str, str]) ->
 def _scheduler(queue: Queue, writing: Writing[Options]) -> dict[str, str] | None:
     if queue.scheduler is None and queue.shaping is None:
         return None
-    found = {"type": "DWRR", "weight": "1"}
+    entry = {"type": "DWRR", "weight": "1"}
     if queue.scheduler is not None and queue.scheduler.serving is Serving.STRICT:
-        found = {"type": "STRICT"}
+        entry = {"type": "STRICT"}
         if queue.scheduler.priority is not None:
             writing.remark(queue, "a priority is not written: of several strict queues the higher index goes first")
     elif queue.scheduler is not None and queue.scheduler.weight is not None:
-        found["weight"] = str(min(100, max(1, queue.scheduler.weight)))
+        entry["weight"] = str(min(100, max(1, queue.scheduler.weight)))
         if not 1 <= queue.scheduler.weight <= 100:
-            writing.remark(queue, f"the weight {queue.scheduler.weight} becomes {found['weight']}: 1 to 100 there")
+            writing.remark(queue, f"the weight {queue.scheduler.weight} becomes {entry['weight']}: 1 to 100 there")
     if queue.shaping is not None:
         rate = str(-(-queue.shaping.rate_bps // 8))
         # The model of the database wants a committed rate with every peak rate.
-        found |= {"meter_type": "bytes", "cir": rate, "pir": rate}
+        entry |= {"meter_type": "bytes", "cir": rate, "pir": rate}
         if queue.shaping.burst_bytes is not None:
-            found |= {"cbs": str(queue.shaping.burst_bytes), "pbs": str(queue.shaping.burst_bytes)}
-    return found
+            entry |= {"cbs": str(queue.shaping.burst_bytes), "pbs": str(queue.shaping.burst_bytes)}
+    return entry
 
 
 def _buffer(tables: dict[str, dict[str, Any]], queue: Queue, writing: _Writing) -> str:

@@ -100,23 +100,23 @@ def _filters(bands: Sequence[Queue], writing: _Writing) -> list[str]:
     return lines + [f"{start} all prio 3 matchall flowid 1:{band}" for band in rest]
 
 
-def _lines(queue: Queue, writing: _Writing, place: str, handle: int) -> list[str]:
+def _lines(queue: Queue, writing: _Writing, attachment: str, handle: int) -> list[str]:
     aqm = _table(queue, writing)
     memory = _without_memory_limit(aqm, queue, writing)
     try:
-        found = disciplines(scenario_of(aqm, link=_link(queue, writing), mtu_bytes=writing.port.mtu_bytes))
+        qdiscs = disciplines(scenario_of(aqm, link=_link(queue, writing), mtu_bytes=writing.port.mtu_bytes))
     except ScenarioError as error:
         first, *rest = str(error).splitlines()
         hint = next((line.removeprefix("hint: ") for line in rest if line.startswith("hint: ")), "")
         raise UsageError(f"tc cannot express this queue: {first.removeprefix('error: ')}", hint=hint) from None
     lines = []
-    for one in found:
-        own = place if one.parent == "1:1" else f"parent {handle}:{one.parent.partition(':')[2]}"
-        major = handle + int(one.handle) - 10
-        words = _certain(one.words)
+    for qdisc in qdiscs:
+        parent = attachment if qdisc.parent == "1:1" else f"parent {handle}:{qdisc.parent.partition(':')[2]}"
+        major = handle + int(qdisc.handle) - 10
+        words = _certain(qdisc.words)
         if memory:
             words = re.sub(r"\bmemory_limit [0-9]+", f"memory_limit {memory}", words)
-        lines.append(f"tc qdisc {one.verb} dev {writing.options.device} {own} handle {major}: {words}")
+        lines.append(f"tc qdisc {qdisc.verb} dev {writing.options.device} {parent} handle {major}: {words}")
     if aqm["kind"] == "gred":
         writing.remark(
             queue,
