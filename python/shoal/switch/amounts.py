@@ -93,6 +93,17 @@ class Amount:
             return self.number * port.segment_bytes
         return None if port.buffer_bytes is None else self.number * port.buffer_bytes / 100
 
+    def is_same(self, other: Amount) -> bool:
+        """Whether it is the same amount at every port."""
+        return bool(self.is_at_most(other) and other.is_at_most(self))
+
+    def is_at_most(self, other: Amount) -> bool | None:
+        """Whether it is at most another amount at every port; ``None`` if that depends on the port."""
+        for units in (_bytes, _seconds):
+            if self.unit in units and other.unit in units:
+                return self.number * units[self.unit] <= other.number * units[other.unit]
+        return self.number <= other.number if self.unit is other.unit else None
+
     def whole_bytes_at(self, port: Port) -> int | None:
         """The amount rounded up to whole cells, as switches compare."""
         exact = self.bytes_at(port)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from shoal.switch.amounts import Port
-from shoal.switch.model import Law, NotEct, Packets, Queue, Remark, Where
+from shoal.switch.model import Law, Packets, Queue, Remark, Where
 
 # A gap of 1000 bytes was meaningless on Trident 3, and 500 cells was needed (sonic-mgmt#25004).
 _least_gap_cells = 500
@@ -28,16 +28,17 @@ def _not_ect(queue: Queue) -> str:
         return "unknown"
     if own_law(queue):
         return f"by `{own_law(queue)}`, as a controller of its own"
-    if queue.mark is None and queue.drop_ect is not None and queue.drop is not None:
-        return "dropped by the law, like ECT packets: nothing is marked"
-    if queue.mark is not None and queue.drop is not None and not _overlaps(queue.mark, queue.drop):
-        return "dropped by a law of their own, above that of the marks"
-    return {
-        NotEct.SAME_LAW: "dropped by the law that marks ECT packets",
-        NotEct.OWN_LAW: "dropped by a law of their own",
-        NotEct.TAIL_ONLY: "dropped only when the buffer is full",
-        NotEct.PLATFORM: "unknown: the platform decides",
-    }[queue.not_ect]
+    mark, drop = queue.mark, queue.drop
+    if drop is None:
+        return "unknown: the platform decides" if not queue.not_ect_known else "dropped only when the buffer is full"
+    if mark is None:
+        alike = ", like ECT packets" if drop.same_curve(queue.drop_ect) else " of their own"
+        return f"dropped by {'the law' if alike[0] == ',' else 'a law'}{alike}: nothing is marked"
+    if drop.same_curve(mark):
+        return "dropped by the law that marks ECT packets"
+    order = ", above that of the marks" if drop.begins_behind(mark) else ""
+    order = ", below that of the marks" if mark.begins_behind(drop) else order
+    return f"dropped by a law of their own{order}"
 
 
 def own_law(queue: Queue) -> str:
@@ -46,19 +47,21 @@ def own_law(queue: Queue) -> str:
     return kind if kind in ("codel", "fq-codel", "pie", "dualpi2") else ""
 
 
-def _overlaps(mark: Law, drop: Law) -> bool:
-    return mark.max.unit is not drop.min.unit or drop.min.number < mark.max.number
-
-
 def _above(queue: Queue) -> str:
     if queue.unknown:
         return "unknown"
-    parts = []
-    if queue.mark is not None:
-        parts.append("all ECT packets are marked" if queue.drop_ect is None else "ECT packets are marked, then dropped")
-    elif queue.drop_ect is not None and queue.drop is not None:
+    mark, drop, drop_ect = queue.mark, queue.drop, queue.drop_ect
+    if mark is None and drop is not None and drop_ect is not None:
         return "all packets are dropped"
-    if queue.drop is not None:
+    parts = []
+    if mark is not None and drop_ect is not None:
+        order = "then" if drop_ect.begins_behind(mark) else "or"
+        parts.append(f"ECT packets are marked, {order} dropped")
+    elif mark is not None:
+        parts.append("all ECT packets are marked")
+    elif drop_ect is not None:
+        parts.append("all ECT packets are dropped")
+    if drop is not None:
         parts.append("all others are dropped")
     if not parts and own_law(queue):
         return f"`{own_law(queue)}` has no maximum"
@@ -68,16 +71,21 @@ def _above(queue: Queue) -> str:
 def _compared(queue: Queue) -> str:
     if queue.unknown or not queue.laws:
         return "unknown" if queue.unknown else own_law(queue) or "nothing"
-    law = queue.laws[0][1]
-    weight = law.weight
+    compared = {_compared_by(law): f"{law.action.value} of {packets.value}" for packets, law in reversed(queue.laws)}
+    if len(compared) == 1:
+        return next(iter(compared))
+    return "; ".join(f"{what} ({whose})" for what, whose in reversed(compared.items()))
+
+
+def _compared_by(law: Law) -> str:
     if law.min.unit.is_time:
         what = "the packet's own wait"
-    elif weight is None:
+    elif law.weight is None:
         what = "unknown: the platform's average"
-    elif weight == 0:
+    elif law.weight == 0:
         what = "the queue itself"
     else:
-        what = f"an average with weight 2^-{weight}"
+        what = f"an average with weight 2^-{law.weight}"
     when = {Where.ENQUEUE: "at arrival", Where.DEQUEUE: "at departure", Where.UNKNOWN: "where is unknown"}[law.where]
     return f"{what}, {when}"
 
@@ -89,7 +97,7 @@ def remarks(queue: Queue, port: Port) -> Iterator[Remark]:
         if (law.min, law.max, law.pmax, law.weight) not in seen:
             seen.add((law.min, law.max, law.pmax, law.weight))
             yield from _of_law(queue, packets, law, port)
-    if queue.mark is not None and queue.drop_ect is not None and _overlaps(queue.mark, queue.drop_ect):
+    if queue.mark is not None and queue.drop_ect is not None and not queue.drop_ect.begins_behind(queue.mark):
         yield Remark(
             "the law of drops begins below the end of the law of marks, and it drops ECT packets, too",
             "let its minimum be at least the maximum of the marks",

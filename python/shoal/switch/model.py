@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 
@@ -80,11 +80,18 @@ class Law:
     @property
     def is_step(self) -> bool:
         """Whether both thresholds are the same."""
-        return self.min == self.max
+        return self.min.is_same(self.max)
 
     def same_curve(self, other: Law | None) -> bool:
         """Whether another law selects with the same probability at each length of the queue."""
-        return other is not None and replace(self, action=other.action) == other
+        if other is None or not (self.min.is_same(other.min) and self.max.is_same(other.max)):
+            return False
+        ramp = (self.weight, self.where, self.above) == (other.weight, other.where, other.above)
+        return ramp and (self.is_step or self.pmax == other.pmax)
+
+    def begins_behind(self, other: Law) -> bool:
+        """Whether it acts nowhere before another law acts on all of its packets, at every port."""
+        return other.max.is_at_most(self.min) is True
 
 
 class Serving(Enum):
