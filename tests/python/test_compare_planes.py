@@ -231,11 +231,9 @@ def test_delays_have_a_panel_for_each_class(compared: Compared) -> None:
         assert [one.get_label() for one in axes.lines] == ["simulator", "Linux"]
         assert styles_of(list(axes.lines)) == [BOTH[index], BOTH[2 + index]]
         assert (axes.get_xlim()[0], axes.get_ylim()) == (0, (0, 1.02))
-        for line, plane, runs in zip(
-            axes.lines, ("simulator", "Linux"), (compared.sim, compared.linux), strict=True
-        ):
+        for line, plane, runs in zip(axes.lines, ("simulator", "Linux"), (compared.sim, compared.linux), strict=True):
             rows = pl.concat([run.table("delay_distribution").filter(pl.col("class") == word) for run in runs])
-            packets = {high: 0 for high in sorted(rows["high_s"])}
+            packets = dict.fromkeys(sorted(rows["high_s"]), 0)
             for high, count in rows.select("high_s", "packets").iter_rows():
                 packets[high] += count
             shown = drawn.data.filter((pl.col("plane") == plane) & (pl.col("class") == word))

@@ -161,8 +161,8 @@ def test_seeds_needed_are_offered_up_to_ten_thousand() -> None:
         values = tuple(10.0 + apart + by for by in (-1.0, 0.0, 1.0))
         return Pairs(values, (10.0,) * 3, Margin(0.0, 1.0)).seeds_needed(Levels(0.05, 0.05))
 
-    # The standard deviation is 1. Within by d it takes about ((1.645 + 0.842) / d)^2 seeds: 6185 if d is a thirty-second
-    # and some, 24,700 if it is a sixty-fourth.
+    # The standard deviation is 1. Within by d it takes about ((1.645 + 0.842) / d)^2 seeds: 6330 if d is a part of 32,
+    # and 25,300 if it is a part of 64.
     few = needed(1 - 1 / 32)
     assert few is not None
     assert few == pytest.approx((32 * 2.4865) ** 2, rel=0.01)
@@ -203,9 +203,7 @@ def test_of_several_quantities_of_a_scenario_the_largest_counts() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("name", "target"), [("utilisation", 0.01), ("queue_packets", 0.08), ("rate_ratio_a/b", 0.12)]
-)
+@pytest.mark.parametrize(("name", "target"), [("utilisation", 0.01), ("queue_packets", 0.08), ("rate_ratio_a/b", 0.12)])
 def test_a_target_is_missed_by_more_than_it(name: str, target: float) -> None:
     for size, is_missed in ((target, False), (target + 0.001, True)):
         (found,) = headlines([measured(name, size, "a")])
