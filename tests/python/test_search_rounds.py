@@ -13,8 +13,19 @@ from tiny_scenario import tiny_scenario
 import shoal
 from shoal.errors import UsageError
 from shoal.runs.jobs import Job
-from shoal.search import Condition, FreeParameter, Goal, Measurement, Optimised, Phase, Schedule, Side, read_goals
-from shoal.search import optimising, sampler
+from shoal.search import (
+    Condition,
+    FreeParameter,
+    Goal,
+    Measurement,
+    Optimised,
+    Phase,
+    Schedule,
+    Side,
+    optimising,
+    read_goals,
+    sampler,
+)
 from shoal.search.bisection import Decision, drive, search
 from shoal.search.candidates import Candidate, best_of, told
 from shoal.search.condition import decide
@@ -485,7 +496,7 @@ def test_conditions_decide_together() -> None:
 
 
 def test_crowding_by_hand() -> None:
-    # The neighbours of the inner ones are 3 and 7 apart of 9 in both goals, then 8 and 6: the first goes, then the next.
+    # The neighbours of the inner ones are 3 and 7 of 9 apart in both goals: the first goes, and then the other one.
     line = [(0.0, 9.0), (2.0, 7.0), (3.0, 6.0), (9.0, 0.0)]
     assert spread(line, 4) == [0, 1, 2, 3]
     assert spread(line, 3) == [0, 2, 3]

@@ -9,8 +9,21 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from shoal.results import Results
-from shoal.search import Condition, Decision, FreeParameter, Measurement, Neighbour, Optimised, Phase, Schedule, Side
-from shoal.search import Standing, Trial, Tuned, read_goals
+from shoal.search import (
+    Condition,
+    Decision,
+    FreeParameter,
+    Measurement,
+    Neighbour,
+    Optimised,
+    Phase,
+    Schedule,
+    Side,
+    Standing,
+    Trial,
+    Tuned,
+    read_goals,
+)
 from shoal.search.candidates import Candidate
 
 DELAY, USED, JAIN = "delay_ms()", "utilisation()", "jain()"
@@ -249,7 +262,7 @@ def test_the_nearest_candidate_and_what_it_misses() -> None:
     assert verdict(three(7.5, 0.5), both, **LIMIT, **more).endswith(
         "utilisation() = 0.5 misses >= 0.9 by 0.4 and delay_ms() = 7.5 misses < 10 * jain(), which is 5, by 2.5."
     )
-    assert verdict(three(NONE, 0.5), f"{DELAY} < 3", **{"_3": 3.0}).endswith(f"{place}: no value of delay_ms().")
+    assert verdict(three(NONE, 0.5), f"{DELAY} < 3", _3=3.0).endswith(f"{place}: no value of delay_ms().")
     assert verdict(three(NONE), None) == (f"No finalist has a value of every goal with fresh seeds; the best: {place}.")
 
 
