@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -244,8 +245,12 @@ def test_delays_have_a_panel_for_each_class(compared: Compared) -> None:
     assert panels[0].get_ylabel() == "Fraction of packets"
     assert 2 <= drawn.figure.get_figheight() <= 2.5
     alone = two_groups("2 s", **{"flows.classic.cc": "dctcp"})
-    (panel,) = drawing.delays(compared_runs(alone)).figure.axes
+    other = compared_runs(alone)
+    (panel,) = drawing.delays(other).figure.axes
     assert panel.get_title(loc="left") == "ECT packets"
+    # A class that only one plane has is shown, too.
+    mixed = drawing.delays(replace(compared, linux=other.linux))
+    assert [len(axes.lines) for axes in mixed.figure.axes] == [2, 1]
 
 
 def test_a_distribution_function_by_hand() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,13 +12,13 @@ from statistics import NormalDist
 import pytest
 
 import shoal
-from shoal.compare.comparison import Compared, Comparison, Quantity, _size, worst_of_families
+from shoal.compare.comparison import Compared, Comparison, Quantity, Ran, _size, worst_of_families
 from shoal.compare.headline import headlines
 from shoal.compare.kinds import Family, Per, kinds
 from shoal.compare.quantities import Measure
 from shoal.compare.tables import details, head, margins, overview, shown, verdicts
 from shoal.compare.verdicts import Decision, Levels, Margin, Pairs, Verdict, decide, judge, most_seeds
-from shoal.results import Results
+from shoal.results import Result, Results
 from shoal.stats import student_t_quantile
 
 NONE = Margin(0.0, 0.0)
@@ -92,14 +93,79 @@ def test_the_worst_of_each_family_stands_in_the_order_of_families() -> None:
 
 
 def test_margins_of_a_single_run_come_from_that_run(scenario: shoal.Scenario, result: shoal.Result) -> None:
-    from shoal.compare.comparison import Ran
-
     runs = Results([result])
     (one,) = Comparison.of([Ran("one", scenario, runs, runs, ())], [1])
     used = one.quantity("utilisation")
     assert used is not None
     assert used.margin == kinds["utilisation"].margin(result)
     assert used.difference.value == 0
+    # Of one run nothing is tested, whether it is exact or not.
+    (row, *_) = json.loads(replace_kernel(one, scenario).json)["scenarios"][0]["quantities"]
+    assert (row["exact"], row["p_within"], row["p_beyond"], row["seeds_needed"]) == (False, None, None, None)
+
+
+def replace_kernel(one: Compared, scenario: shoal.Scenario) -> Comparison:
+    """The comparison of one scenario whose second plane says that it is a kernel."""
+    runs = [
+        Result(json.dumps({**run.data, "linux": {"kernel": "7.3", "mode": "x"}}), recorded=run._recorded)
+        for run in one.linux
+    ]
+    return Comparison((replace(one, scenario=scenario, linux=Results(runs)),), (1,))
+
+
+def test_what_is_tested_has_its_probabilities(scenario: shoal.Scenario, result: shoal.Result) -> None:
+    runs = Results([result])
+    margin = Margin(0.1, 1.0)
+    tested = quantity("q", (10.9, 11.0, 11.1), (10.0, 10.0, 10.0), margin=margin, of="x", kind="rate")
+    exact = quantity("e", (11.0, 11.0), (10.0, 10.0), Verdict.EQUAL, margin=margin)
+    compared = Compared("one", scenario, runs, runs, ("note",), (tested, exact))
+    data = json.loads(replace_kernel(compared, scenario).json)
+    (one,) = data["scenarios"]
+    assert (data["confidence"], data["level"], data["power"], data["seeds"]) == (0.95, 0.05, 0.8, [1])
+    assert (one["name"], one["notes"], one["title"]) == ("one", ["note"], scenario.title)
+    row, other = one["quantities"]
+    # Differences 0.9, 1.0, 1.1: mean 1, standard deviation 0.1; the margin is 10 % of 10 and 1.
+    assert (row["name"], row["of"], row["family"], row["verdict"]) == ("q", "x", "rates", "same")
+    difference = row["difference"]
+    assert (difference["value"], difference["sd"], difference["relative"]) == (
+        pytest.approx(1.0), pytest.approx(0.1), pytest.approx(0.1),
+    )  # fmt: skip
+    assert difference["ci95"] == pytest.approx(4.302653 * 0.1 / math.sqrt(3), rel=1e-6)
+    assert row["margin"] == {"share": 0.1, "absolute": 1.0, "value": 2.0}
+    assert (row["sim"]["mean"], row["linux"]["mean"]) == (pytest.approx(11.0), 10.0)
+    assert row["p_within"] == pytest.approx(0.5 - 300**0.5 / (2 * 302**0.5), rel=1e-6)
+    assert row["p_beyond"] == 1.0
+    assert (other["exact"], other["p_within"], other["p_beyond"]) == (True, None, None)
+
+
+@pytest.mark.parametrize(
+    ("missing", "words"),
+    [
+        (((0, 1), ()), "0 of 2 runs of the simulator have it, and 2 of 2 on Linux"),
+        (((), (0, 1)), "2 of 2 runs of the simulator have it, and 0 of 2 on Linux"),
+        (((1,), ()), "1 of 2 runs of the simulator have it, and 2 of 2 on Linux"),
+        (((0, 1), (0, 1)), None),
+    ],
+)
+def test_what_one_plane_lacks_is_said_and_what_both_lack_is_not(
+    scenario: shoal.Scenario, missing: tuple[Sequence[int], Sequence[int]], words: str | None
+) -> None:
+    runs = shoal.run(scenario.override({"duration": "3 s"}), seeds=2)
+
+    def lacking(indices: Sequence[int]) -> Results:
+        changed = []
+        for number, run in enumerate(runs):
+            data = json.loads(run.json)
+            if number in indices:
+                data["groups"][0]["acks_per_packet"] = None
+            changed.append(Result(json.dumps(data), recorded=run._recorded))
+        return Results(changed)
+
+    (one,) = Comparison.of([Ran("one", scenario, lacking(missing[0]), lacking(missing[1]), ("before",))], [1, 2])
+    notes = [] if words is None else [f"ACKs per data packet (reno) is not compared: {words}"]
+    assert list(one.notes) == ["before", *notes]
+    assert one.quantity("acks_per_packet_reno") is None
+    assert one.quantity("acks_per_packet_dctcp") is not None
 
 
 # Verdicts.

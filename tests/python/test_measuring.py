@@ -17,6 +17,7 @@ from shoal.expression import UndefinedError, evaluate, fill, filled, number, par
 from shoal.metrics import check_metric, default_metrics, metric, recording
 from shoal.metrics.language import measured
 from shoal.stats import (
+    Difference,
     benjamini_hochberg,
     estimate,
     holm,
@@ -357,6 +358,13 @@ def test_pairs_of_two_seeds_by_hand() -> None:
     assert (found.value, found.sd, found.n) == (2.0, pytest.approx(math.sqrt(2)), 2)
     assert found.p == pytest.approx(1 - 2 * math.atan(2.0) / math.pi)
     assert found.half_width == pytest.approx(12.7062047)
+
+
+def test_pairs_without_noise() -> None:
+    assert paired_difference([3.0], [2.0]) == Difference(1.0, None, None, None, 1)
+    assert paired_difference([3.0, 5.0], [2.0, 4.0]) == Difference(1.0, 0.0, 0.0, None, 2)
+    with pytest.raises(UsageError, match="no pairs"):
+        paired_difference([], [])
 
 
 @pytest.mark.parametrize("t", [0.0, 0.1, 0.7, 1.0, 1.5, 3.0, 40.0, -0.4, -2.0])

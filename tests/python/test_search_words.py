@@ -228,6 +228,10 @@ def test_a_neighbour_within_the_noise_is_not_better() -> None:
     one = optimised(candidates, chosen=1, finalists=[1], neighbours=[near])
     assert one.around_table().rows[0][-1] == "within the noise"
     assert not any("Not the optimum yet" in line for line in one.remarks)
+    # Of equally good neighbours the first is named.
+    equal = [Neighbour(K, value, measurement(three(1.0), **LIMIT)) for value in (60, 45)]
+    two = optimised(candidates, chosen=1, finalists=[1], neighbours=equal)
+    assert any("Not the optimum yet: bottleneck.aqm.k = 60 packets" in line for line in two.remarks)
 
 
 def test_values_with_few_seeds_are_compared_with_the_same_seeds() -> None:
