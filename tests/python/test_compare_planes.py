@@ -253,6 +253,18 @@ def test_delays_have_a_panel_for_each_class(compared: Compared) -> None:
     assert [len(axes.lines) for axes in mixed.figure.axes] == [2, 1]
 
 
+def test_what_ends_before_the_measurement_has_an_empty_panel(tmp_path: Path) -> None:
+    # Two packets each are sent in the first second; what is measured begins at two.
+    sent = {"flows.scalable.app": {"transfer": "3 kB"}, "flows.classic.app": {"transfer": "3 kB"}}
+    compared = compared_runs(two_groups("3 s", warmup="2 s", **sent))
+    drawn = drawing.delays(compared)
+    (panel,) = drawn.figure.axes
+    assert (list(panel.lines), panel.get_title(loc="left"), panel.get_ylabel()) == ([], "", "Fraction of packets")
+    assert (drawn.data.columns, drawn.data.height) == (["high_s", "packets", "plane", "class"], 0)
+    writing.write_into(Comparison((compared,), (1, 2)), tmp_path, command="shoal compare x", out=Path("out"))
+    assert {one.stem for one in (tmp_path / "figures").iterdir()} == {"rates", "windows", "delay"}
+
+
 def test_a_distribution_function_by_hand() -> None:
     axes = Figure().add_subplot()
     # Weights 1, 3, 4 of 8: 1/8, 1/2 and 1 are reached; the step begins at 0.
