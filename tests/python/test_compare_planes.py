@@ -351,6 +351,18 @@ def test_names_titles_and_units_of_what_is_compared(compared: Compared) -> None:
     assert (known["utilisation"].unit, known["utilisation"].factor) == ("%", 100.0)
 
 
+def test_completion_times_by_their_kinds() -> None:
+    sent = {"transfer": "20 kB", "rounds": 3, "every": "300 ms"}
+    known = values_of(shoal.run(two_groups("2 s", warmup="0 s", **{"flows.scalable.app": sent})))
+    kinds = {name: (one.kind, one.unit, one.factor) for name, one in known.items() if name.startswith("fct")}
+    assert kinds == {
+        "fct_mean_s_scalable": ("completion", "ms", 1e3),
+        "fct_p50_s_scalable": ("completion", "ms", 1e3),
+        "fct_p90_s_scalable": ("completion", "ms", 1e3),
+        "fct_p99_s_scalable": ("completion-tail", "ms", 1e3),
+    }
+
+
 def test_a_class_that_is_alone_has_the_queue_of_the_link() -> None:
     alone = shoal.run(two_groups("2 s", **{"flows.classic.cc": "dctcp"}))
     names = set(values_of(alone))

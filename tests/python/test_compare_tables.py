@@ -199,6 +199,10 @@ def test_one_seed_is_neither_exact_nor_equal() -> None:
     assert (one.is_exact, one.is_equal) == (False, False)
     assert (two.is_exact, two.is_equal) == (True, True)
     assert Pairs((1.0, 1.0), (1.0, 2.0), NONE).is_exact is False
+    # Seeds of one plane alone are no pairs.
+    for bound in ("_lower", "_upper"):
+        with pytest.raises(ValueError, match="zip"):
+            getattr(Pairs((1.0, 2.0, 3.0), (1.0, 2.0), NONE), bound)
 
 
 @pytest.mark.parametrize(("apart", "is_within"), [(0.0, True), (0.3, True), (2.5, False), (-2.5, False)])

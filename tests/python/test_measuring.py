@@ -365,6 +365,8 @@ def test_pairs_without_noise() -> None:
     assert paired_difference([3.0, 5.0], [2.0, 4.0]) == Difference(1.0, 0.0, 0.0, None, 2)
     with pytest.raises(UsageError, match="no pairs"):
         paired_difference([], [])
+    with pytest.raises(ValueError, match="zip"):
+        paired_difference([1.0, 2.0], [1.0])
 
 
 @pytest.mark.parametrize("t", [0.0, 0.1, 0.7, 1.0, 1.5, 3.0, 40.0, -0.4, -2.0])

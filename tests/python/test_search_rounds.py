@@ -201,6 +201,20 @@ def test_what_never_has_a_value_ends_the_search(monkeypatch: pytest.MonkeyPatch)
         searched(monkeypatch, runs, [range(1, 9)], most=100, such_that="jain() > 0.5")
 
 
+def test_arithmetic_without_a_value_is_a_missing_number() -> None:
+    texts = [DELAY, "1 / 0"]
+    bench = optimising._Bench(
+        Template(TINY, (KEY,), {}),
+        (FreeParameter(KEY, 1, 40, "packets"),),
+        texts,
+        Runs(delay_ms_of_=lambda k, _: k),
+        lean=True,
+    )
+    (one,) = bench.measure([(7.0,)], [1, 2], "label")
+    assert (one.seeds, one.values[DELAY], one.missing) == ((1, 2), (7.0, 7.0), ["1 / 0"])
+    assert (one.estimate("1 / 0"), bench.used) == (None, 2)
+
+
 # The sampler.
 
 
@@ -535,6 +549,27 @@ def test_a_clear_opponent_counts_before_a_likely_one() -> None:
     better, own, likely = [[1.0, 1.0, 1.0]], [[2.0, 2.0, 2.0]], [[1.0, 2.0, 2.5]]
     judged = judge([better, own, likely])
     assert [one.by for one in judged] == [(2,), (0,), (0, 1)]
+
+
+def test_what_goes_together_has_as_many_numbers() -> None:
+    """Numbers of different seeds or goals are never compared, nor is one of them left out."""
+    two, one = Measurement((1,), {DELAY: (1.0,), "3": (3.0, 4.0)}), FreeParameter("k", 0, 1)
+    condition = Condition.parse("delay_ms() < 3")
+    for call in (
+        lambda: dominates((1.0, 2.0), (1.0,)),
+        lambda: compromise([(1.0, 2.0), (1.0,)]),
+        lambda: compared([1.0, 2.0], [1.0]),
+        lambda: judge([[[1.0], [2.0]], [[1.0]]]),
+        lambda: condition.judge(two.values),
+        lambda: drive([search(3)], lambda _: [Decision(holds=True)]),
+        lambda: propose([one], [Told((0.5, 0.5), (1.0,), ())], goals=1, count=1, startup=1, seed=1),
+        lambda: propose(
+            [one], [Told((0.5,), (1.0,), ()), Told((0.4,), (1.0, 2.0), ())], goals=1, count=1, startup=1, seed=1
+        ),
+        lambda: optimising._Bench(Template(TINY, (KEY,), {}), (one,), [], Runs(), lean=True).scenario((1.0, 2.0)),
+    ):
+        with pytest.raises(ValueError, match="zip"):
+            call()
 
 
 # Bisection.

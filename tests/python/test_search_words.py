@@ -242,6 +242,16 @@ def test_values_with_few_seeds_are_compared_with_the_same_seeds() -> None:
     assert optimised(some, chosen=1, finalists=[1]).plausible[K.key] == (50, 60)
 
 
+def test_places_have_a_value_for_each_parameter(single: Optimised) -> None:
+    with pytest.raises(ValueError, match="zip"):
+        single.place((1.0,))
+    short = [candidate(1, (50.0,), three(1.0), three(2.0))]
+    found = optimised(short, chosen=1, finalists=[1])
+    for call in (lambda: found.values, found.finalists_table, found._ends, lambda: found.plausible):
+        with pytest.raises(ValueError, match="zip"):
+            call()
+
+
 # Nothing satisfies the condition.
 
 

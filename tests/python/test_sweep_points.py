@@ -26,7 +26,7 @@ from shoal.runs.until import Until
 from shoal.seeds import checked_seed, most_seeds, seed_list
 from shoal.stats import Estimate
 from shoal.sweeps import file as files
-from shoal.sweeps import short_names
+from shoal.sweeps import sampling, short_names
 from shoal.sweeps import values as ranges
 from shoal.sweeps.kept import Point, Sweep, refuse_bad_axis
 from shoal.sweeps.sampling import Method, axis_of, method, sample
@@ -194,6 +194,18 @@ def test_shifted_points_of_sobol() -> None:
     axes = {name: Interval(0, 1, False, False, "") for name in "ab"}
     drawn = sample(Method.SOBOL, 4, 3, axes).rows
     assert drawn == [tuple(float(f"{part:.6g}") for part in row) for row in wanted]
+
+
+def test_coordinates_of_sobol_are_shifted_in_thirty_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    qmc = pytest.importorskip("scipy.stats.qmc")
+    numbers = random.Random(9)
+    shift = numbers.getrandbits(30)
+    # The first two points are 0 and 1/2; each lies in the middle of its cell.
+    assert sampling._sobol(2, 1, 9) == [[(shift + 0.5) / 2**30], [((1 << 29 ^ shift) + 0.5) / 2**30]]
+    monkeypatch.setattr(qmc.Sobol, "MAXDIM", 2)
+    assert len(sampling._sobol(1, 2, 1)[0]) == 2
+    with pytest.raises(UsageError, match="at most 2 axes"):
+        sampling._sobol(1, 3, 1)
 
 
 def test_what_a_sample_cannot_be() -> None:
@@ -696,6 +708,9 @@ def test_values_of_different_kinds_are_texts_in_frames(values: list[object], col
     plan = plan_of(axis("k", values), set={"flows.dctcp.count": 1, "title": "{k}"}, scenario=TINY)
     made = Rows(plan, range(2), SimpleNamespace(warnings=(), seeds_of=lambda _: [1]))  # type: ignore[arg-type]
     assert points_frame(made)["k"].to_list() == column
+    for place in range(2):
+        made.count(place, 1)
+    assert runs_frame(made)["k"].to_list() == column
     points = Sweep([Point({"k": value}, Results([])) for value in values])
     assert [row["k"] for row in points._columns()] == column
 
