@@ -73,7 +73,10 @@ def test_every_law_of_a_switch_by_hand() -> None:
         words = {"K": "8.96 kB", "drop": f"{low / 1000:g} kB to 20 kB, {probability:g}"}
         law = {"kind": "wred", "mark": step, "drop": drops(low, most, probability)}
         wanted.append(("separate laws", words, law))
-    separated = [("only when full", {"kind": "fifo"}), ("8.96 kB to 20 kB, 0.1", all_drop)]
+    separated: list[tuple[str, Mapping[str, object]]] = [
+        ("only when full", {"kind": "fifo"}),
+        ("8.96 kB to 20 kB, 0.1", all_drop),
+    ]
     for drop, classic in separated:
         wanted.append(("two queues", {"K": "8.96 kB", "weights": "2:1", "classic drop": drop}, two(classic)))
     tried = candidates(question)
@@ -141,7 +144,8 @@ def test_whole_units_of_what_is_scaled() -> None:
     fair: Any = {"kind": "fq-codel", "limit": "9 packets", "ce_threshold": "3 us"}
     dual: Any = {"kind": "dualpi2", "target": "5 ms", "step_threshold": "2400 us"}
     wred: Any = {"kind": "wred", "mark": drops(1, 3, 1.0), "drop": drops(4, 8, 0.1), "drop_ect": drops(5, 9, 0.1)}
-    assert [knobs(law) for law in (fair, dual, wred, {"kind": "codel", "limit": "9 packets"})] == [
+    codel: Any = {"kind": "codel", "limit": "9 packets"}
+    assert [knobs(law) for law in (fair, dual, wred, codel)] == [
         [Knob.CE_THRESHOLD], [Knob.TARGET, Knob.STEP], [Knob.MARKS, Knob.DROPS], [],
     ]  # fmt: skip
     # Half of 3 is 1.5, rounded to the even 2; half of 5 is 2.5, and 2; half of 1 is one at least.
@@ -319,7 +323,7 @@ def test_rounds_of_an_incast_that_fit(measured_s: float, incast: int, rounds: in
     question = replace(PORT, incast=incast)
     law: Any = {"kind": "fifo"}
     known = scenario(question, Situation("x", 1, 0, incast), law, Length(0.01, measured_s), separate=False).resolved
-    app = next(flow["app"] for flow in known["flows"] if flow["name"] == "incast")
+    app: Any = next(flow["app"] for flow in known["flows"] if flow["name"] == "incast")
     assert (app["rounds"], app["every"]) == (rounds, every)
 
 

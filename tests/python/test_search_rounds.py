@@ -59,7 +59,8 @@ class Runs:
 
 
 def threshold(scenario: shoal.Scenario) -> float:
-    return float(str(scenario.resolved["bottleneck"]["aqm"]["threshold"]).partition(" ")[0])
+    law: Any = scenario.resolved["bottleneck"]["aqm"]
+    return float(str(law["threshold"]).partition(" ")[0])
 
 
 def searched(

@@ -286,7 +286,10 @@ def test_pairs_and_samples_of_a_file(folder: Path) -> None:
     three = read(folder, pairs=[two, {"flows.dctcp.count": [1, 2], K: "5 packets,6 packets"}])
     assert points_of(three) == [(*row, *more) for row in rows for more in ((1, "5 packets"), (2, "6 packets"))]
     drawn = {"method": "random", "points": 3, "axes": {K: "5:9:whole packets", "flows.dctcp.count": [1, 2]}}
-    axes = {K: Interval(5, 9, False, True, "packets"), "flows.dctcp.count": [1, 2]}
+    axes: dict[str, Interval | Sequence[object]] = {
+        K: Interval(5, 9, False, True, "packets"),
+        "flows.dctcp.count": [1, 2],
+    }
     assert points_of(read(folder, sample=drawn)) == sample(Method.RANDOM, 3, 1, axes).rows
     assert points_of(read(folder, sample=drawn | {"seed": 0})) == sample(Method.RANDOM, 3, 0, axes).rows
     pytest.importorskip("scipy")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -373,20 +374,13 @@ def test_parts_have_every_nth_point(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="part 2 of 2 is missing") as caught:
         read_parts(folders[:1])
     assert caught.value.hint == "run it with --shard 2/2"
+    folders[0].rename(tmp_path / "moved")
     with pytest.raises(UsageError, match="are both part 1"):
-        folders[0].rename(tmp_path / "moved")
-        read_parts([tmp_path / "moved", copied(tmp_path)])
+        read_parts([tmp_path / "moved", Path(shutil.copytree(tmp_path / "moved", tmp_path / "copied"))])
     (tmp_path / "moved" / "sweep.toml").write_text("x", encoding="utf-8")
     (tmp_path / "target").mkdir()
     copy_sources(tmp_path / "moved", tmp_path / "target")
     assert {path.name for path in (tmp_path / "target").iterdir() if path.is_file()} - {".shoal"} == {"sweep.toml"}
-
-
-def copied(folder: Path) -> Path:
-    """A copy of the part that was moved."""
-    import shutil
-
-    return Path(shutil.copytree(folder / "moved", folder / "copied"))
 
 
 @pytest.mark.parametrize(
@@ -454,7 +448,8 @@ def test_a_survey_times_five_runs_at_points_far_apart(monkeypatch: pytest.Monkey
     now_s = [0.0]
 
     def fake(recipe: Recipe, scenario: shoal.Scenario, seed: int, _: Cancel) -> Record:
-        timed.append((int(scenario.resolved["bottleneck"]["aqm"]["threshold"].split()[0]), seed))
+        law: Any = scenario.resolved["bottleneck"]["aqm"]
+        timed.append((int(law["threshold"].split()[0]), seed))
         now_s[0] += step_s
         return record()
 
@@ -520,7 +515,7 @@ def test_arguments_of_runs_that_do_not_go_together(arguments: dict[str, Any], me
     with pytest.raises(UsageError, match=message):
         shoal.run(TINY, **arguments)
     assert shoal.run(TINY, seed=5).seed == 5
-    assert shoal.run(TINY, seeds=[5, 2], threads=1).seeds == [5, 2]
+    assert shoal.run(TINY, seeds=[5, 2]).seeds == [5, 2]
 
 
 # Clusters.
@@ -553,7 +548,8 @@ class Client:
     """A client of a scheduler with two threads, which runs nothing."""
 
     def __init__(self, *, status: str = "running", builds: dict[str, Any] | None = None) -> None:
-        self.status, self.closed, self.handed = status, 0, []
+        self.status, self.closed = status, 0
+        self.handed: list[Any] = []
         self._builds = builds
         self.outcome: Callable[[Any], Future] = lambda block: Future((0.5, [record() for _ in block]))
 
