@@ -145,6 +145,21 @@ def test_every_refusal_is_said_before_anything_runs(monkeypatch: pytest.MonkeyPa
         running.compare([])
 
 
+@pytest.mark.usefixtures("planned")
+def test_twenty_seeds_are_compared_if_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[int, str, int, bool]] = []
+
+    def run_jobs(jobs: Sequence[Any], *, label: str, **_: object) -> list[Any]:
+        asked.extend((job.seed, job.plane.identity, len(jobs), job.tables) for job in jobs)
+        assert label == "40 runs"
+        raise InterruptedError
+
+    monkeypatch.setattr(running, "run_jobs", run_jobs)
+    with pytest.raises(InterruptedError):
+        running.compare([("one", two_groups("1.5 s"))])
+    assert asked == [(seed, plane, 40, True) for plane in ("", "other seeds") for seed in range(1, 21)]
+
+
 # The figures.
 
 

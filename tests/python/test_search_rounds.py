@@ -25,6 +25,7 @@ from shoal.search import (
     optimising,
     read_goals,
     sampler,
+    tuning,
 )
 from shoal.search.bisection import Decision, drive, search
 from shoal.search.candidates import Candidate, best_of, told
@@ -132,9 +133,10 @@ def test_one_run_less_is_one_round_less(monkeypatch: pytest.MonkeyPatch) -> None
     found, asked = searched(monkeypatch, runs, [range(1, 9), range(15, 23)], most=36)
     assert (len(asked), found.values) == (1, {KEY: 8.0})
     # A large seed of the scenario makes a number that the sampler can take.
-    late = TINY.override({"seed": 2**40})
+    late = TINY.override({"seed": 500_000})
     _, asked = searched(monkeypatch, runs, [range(1, 9)], most=36, scenario=late)
-    assert asked[0]["seed"] == (2**40 * 10_000 + 1) % 2**32
+    # 5,000,000,001 less 2^32.
+    assert asked[0]["seed"] == 705_032_705
     # Nothing is left to propose.
     found, asked = searched(monkeypatch, runs, [range(1, 9)], most=200)
     assert (len(asked), len(found.candidates)) == (2, 8)
@@ -214,6 +216,73 @@ def test_arithmetic_without_a_value_is_a_missing_number() -> None:
     (one,) = bench.measure([(7.0,)], [1, 2], "label")
     assert (one.seeds, one.values[DELAY], one.missing) == ((1, 2), (7.0, 7.0), ["1 / 0"])
     assert (one.estimate("1 / 0"), bench.used) == (None, 2)
+
+
+# What is taken for what is not said.
+
+
+def test_a_search_along_one_key_takes_three_seeds_and_two_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = Runs(queue_packets_of_=lambda k, _: k, **{"6": lambda *_: 6.0})
+    settings: list[dict[str, Any]] = []
+
+    def run_jobs(jobs: list[Job], *, label: str, **more: Any) -> list[Any]:
+        settings.append(more)
+        return runs(jobs, label)
+
+    monkeypatch.setattr(tuning, "run_jobs", run_jobs)
+    found = tuning.tune(TINY, key=KEY, low=1, high=9, unit="packets", such_that="queue_packets() >= 6", workers=2)
+    # Ends 1 and 9, then 5, 7, 6; then two on each side of 6 that are not known.
+    assert [pairs for _, pairs in runs.asked] == [
+        [(k, seed) for k in some for seed in (1, 2, 3)] for some in ((1, 9), (5,), (7,), (6,), (4, 8))
+    ]
+    assert runs.asked[0][0] == "threshold = 1, 9"
+    assert (found.answer, found.side, found.unit, found.warnings) == (6, Side.SMALLEST, "packets", ())
+    assert settings[0] == {"workers": 2, "cache": None, "progress": False}
+    largest = tuning.tune(
+        TINY,
+        key=KEY,
+        low=1,
+        high=9,
+        unit="packets",
+        such_that="queue_packets() <= 6",
+        side="largest",
+        seeds=1,
+        confirm=0,
+    )
+    assert (largest.answer, largest.side) == (6, Side.LARGEST)
+    with pytest.raises(UsageError, match="there is no side `lagest`") as caught:
+        tuning.tune(TINY, key=KEY, low=1, high=9, such_that="queue_packets() <= 6", side="lagest")  # type: ignore[arg-type]
+    assert caught.value.hint == "did you mean `largest`?"
+    fast = TINY.override({"bottleneck.rate": "10 Gbit/s", "bottleneck.buffer": "100 packets"})
+    warned = tuning.tune(fast, key=KEY, low=1, high=9, unit="packets", such_that="queue_packets() >= 6")
+    assert [text[:15] for text in warned.warnings] == ["Hosts here are "]
+
+
+def test_a_search_with_goals_takes_four_hundred_runs_and_three_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("optuna")
+    seen: list[Any] = []
+
+    def kept(bench: Any, goals: Any, condition: Any, schedule: Schedule) -> Optimised:
+        seen[:] = [bench, goals, condition, schedule]
+        return Optimised(bench.parameters, goals, condition, schedule, [], [], None, [], 0)
+
+    monkeypatch.setattr(optimising, "_search", kept)
+    free = {KEY: "1:40:whole packets", "flows.dctcp.rtt": "20:60 ms"}
+    found = optimising.optimise(TINY, free=free, minimise=DELAY, maximise=["jain()"], such_that="jain() > 0.5")
+    bench, goals, condition, schedule = seen
+    assert schedule == Schedule(400, 3, 2, 2)
+    assert [goal.text for goal in goals] == ["minimise delay_ms()", "maximise jain()"]
+    assert (bench.expressions, bench.lean, condition.text) == ([DELAY, "jain()", "0.5"], False, "jain() > 0.5")
+    assert found.warnings == ()
+    # Each parameter is checked at its ends and inside.
+    at = bench.scenario((7.0, 25.0)).resolved
+    assert (at["bottleneck"]["aqm"]["threshold"], at["flows"][0]["rtt"]) == ("7 packets", "25 ms")
+    fast = TINY.override({"bottleneck.rate": "10 Gbit/s", "bottleneck.buffer": "100 packets"})
+    warned = optimising.optimise(fast, free={KEY: "1:40:whole packets"}, minimise=DELAY)
+    assert [text[:15] for text in warned.warnings] == ["Hosts here are "]
+    optimising.optimise(TINY, free=free, minimise=DELAY, runs=10_000)
+    with pytest.raises(UsageError, match="10,001 runs are too many"):
+        optimising.optimise(TINY, free=free, minimise=DELAY, runs=10_001)
 
 
 # The sampler.
@@ -369,6 +438,8 @@ def test_values_are_rounded_to_a_thousandth_of_the_range(text: str, value: float
         ("0:1", 0.0, [0.05, 0.1]),
         ("0:1", 1.0, [0.9, 0.95]),
         ("-1:1", 0.0, [-0.2, -0.1, 0.1, 0.2]),
+        # 10^(1/10) is 1.2589: 20 / 1.5849, 20 / 1.2589, 20 x 1.2589, 20 x 1.5849.
+        ("2:200:log", 20, [12.62, 15.89, 25.18, 31.7]),
         # Of whole numbers in equal ratios, 64^(1/20) = 1.2311: 8 / 1.5157 = 5.28, 6.5, 9.85, 12.13.
         ("1:64:log:whole", 8, [5, 6, 10, 12]),
     ],
@@ -388,6 +459,10 @@ def test_neighbours_by_hand(text: str, value: float, neighbours: list[float]) ->
         # 100^0.025 is 1.122.
         ("1:100:log", 1.12, True),
         ("1:100:log", 1.13, False),
+        ("2:200:log", 2.24, True),
+        ("2:200:log", 2.25, False),
+        ("2:200:log", 178, False),
+        ("2:200:log", 179, True),
     ],
 )
 def test_the_end_of_a_range_is_half_a_step_wide(text: str, value: float, is_at_end: bool) -> None:
@@ -395,13 +470,13 @@ def test_the_end_of_a_range_is_half_a_step_wide(text: str, value: float, is_at_e
 
 
 def test_positions_and_words_of_parameters() -> None:
-    even, log = FreeParameter.parse("a.b", "2:6 ms"), FreeParameter.parse("c", "1:100:log")
+    even, log = FreeParameter.parse("a.b", "2:6 ms"), FreeParameter.parse("c", "2:200:log")
     assert [even.position(value) for value in (2, 3, 6)] == [0, 0.25, 1]
-    assert [log.position(value) for value in (1, 10, 100)] == [0, pytest.approx(0.5), 1]
+    assert [log.position(value) for value in (2, 20, 200)] == [0, pytest.approx(0.5), 1]
     assert [even.at(part) for part in (0, 0.25, 1)] == [2, 3, 6]
-    assert [log.at(part) for part in (0, 0.5, 1)] == [1, 10, 100]
+    assert [log.at(part) for part in (0, 0.5, 1)] == [2, 20, 200]
     assert (even.name, even.range, even.whole_range, even.text(3)) == ("b", "2:6 ms", "2:6:whole ms", "3 ms")
-    assert (log.name, log.range, log.whole_range, log.text(3)) == ("c", "1:100:log", "1:100:log:whole", "3")
+    assert (log.name, log.range, log.whole_range, log.text(3)) == ("c", "2:200:log", "2:200:log:whole", "3")
     both = FreeParameter.parse("c", "1 packets:8 packets:log:whole packets")
     assert both == FreeParameter("c", 1, 8, "packets", is_log=True, is_whole=True)
     with pytest.raises(UsageError, match="does not end at whole numbers"):

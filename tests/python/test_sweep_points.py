@@ -17,6 +17,7 @@ from tiny_scenario import tiny_scenario
 import shoal
 from shoal import _native
 from shoal.errors import ScenarioError, UsageError
+from shoal.expression import UndefinedError
 from shoal.results import Results
 from shoal.runs.design import Design, axis, pairs
 from shoal.runs.plan import Plan, check
@@ -257,6 +258,12 @@ def test_what_a_file_takes_for_what_it_does_not_say(folder: Path) -> None:
     assert read(folder, axes={K: ["5 packets"]}, seeds=[7, 3], on="sim").seeds == (7, 3)
     one = files._read({"scenario": "tiny.toml", "axes": {K: 5}}, folder)
     assert (one.scenario, one.sizes) == (folder / "tiny.toml", {})
+
+
+def test_a_file_may_ask_for_the_kernel(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "kernel_here", lambda: SimpleNamespace(identity="linux 7"))
+    axes = {K: ["5 packets"]}
+    assert [read(folder, axes=axes, on=on).kernel for on in ("sim", "linux")] == ["", "linux 7"]
 
 
 def test_tables_of_a_file_that_have_no_quotes(folder: Path) -> None:
@@ -754,6 +761,32 @@ def test_frames_of_kept_results() -> None:
     assert (repr(nothing), nothing.means().is_empty(), nothing._metrics()) == ("<shoal.Sweep of no points>", True, {})
     assert "A sweep of no points" in nothing._repr_html_()
     assert repr(Sweep([Point({}, Some(runs[1]))])) == "<shoal.Sweep of 1 points, 1 seeds each, over no key>"
+
+
+def test_arithmetic_without_a_value_is_told_or_refused() -> None:
+    points = Sweep([Point({"k": 1}, Results([a_result(1, a=1.0)]))])
+    metrics = {"x": "1 / 0", "y": "1 + 1"}
+    with pytest.raises(UndefinedError):
+        points.to_polars(metrics=metrics)
+    told: list[UndefinedError] = []
+    assert points.to_polars(metrics=metrics, undefined=told.append).rows() == [(1, 1, None, 2.0)]
+    assert [error.text for error in told] == ["1 / 0"]
+
+
+@pytest.mark.parametrize(
+    ("grid", "rate", "is_warned"),
+    [
+        ({K: ["5 packets"]}, "10 Gbit/s", True),
+        ({K: ["5 packets"]}, "10 Mbit/s", False),
+        ({"flows.dctcp.count": [1]}, "10 Gbit/s", False),
+    ],
+)
+def test_thresholds_on_fast_links_come_with_a_warning(grid: dict[str, Any], rate: str, is_warned: bool) -> None:
+    fast = TINY.override(
+        {"bottleneck.rate": rate, "bottleneck.buffer": "100 packets", "duration": "1 ms", "warmup": "0 s"}
+    )
+    found = shoal.sweep(fast, grid=grid, workers=1)
+    assert [text[:15] for text in found.warnings] == ["Hosts here are "] * is_warned
 
 
 def test_a_page_of_kept_results() -> None:

@@ -17,7 +17,9 @@ from tiny_scenario import tiny_scenario
 import shoal
 from shoal._native import Cancel
 from shoal.errors import ClusterError, OutputError, UsageError
+from shoal.linux.errors import LinuxError
 from shoal.runs import cluster, host_bursts, survey
+from shoal.runs import plane as planes
 from shoal.runs.cluster import Cluster
 from shoal.runs.database import Batches, Database
 from shoal.runs.design import Design, axis, pairs
@@ -493,6 +495,30 @@ def test_keys_that_set_a_threshold(keys: list[str], is_one: bool) -> None:
     assert host_bursts.sets_a_threshold(keys) is is_one
 
 
+def test_planes_of_this_machine_and_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = planes.Kernel(
+        SimpleNamespace(folder=Path("a/linux-7"), helpers=Path("b/tools-1"), iperf3=None)  # type: ignore[arg-type]
+    )
+    assert here.identity == "linux linux-7 tools-1"
+    image = SimpleNamespace(folder=Path("linux-7"), helpers=Path("tools-1"), iperf3=SimpleNamespace(version="3.18"))
+    assert planes.Kernel(image).identity == "linux linux-7 tools-1 3.18"  # type: ignore[arg-type]
+    known = planes.plane_of.__wrapped__
+    monkeypatch.setattr(planes, "kernel_here", lambda: here)
+    assert known("") is planes.simulator
+    assert known(here.identity) is here
+    with pytest.raises(ClusterError, match="their bytes may differ"):
+        known("linux linux-8 tools-1")
+
+    def missing() -> None:
+        raise LinuxError("there is no kernel", hint="build it")
+
+    monkeypatch.setattr(planes, "kernel_here", missing)
+    with pytest.raises(ClusterError, match="and here: there is no kernel") as caught:
+        known("linux linux-7 tools-1")
+    assert caught.value.hint == "build it"
+    assert planes.simulator.refusal(TINY) == ""
+
+
 # Arguments of runs.
 
 
@@ -683,6 +709,7 @@ def test_how_long_a_cluster_may_have_no_worker(monkeypatch: pytest.MonkeyPatch) 
     class Idle(Client):
         def wait_for_workers(self, count: int, timeout: float) -> None:
             now_s[0] += 1.0
+            assert now_s[0] < 1000, "it is waited for ever"
             raise TimeoutError
 
     kept: list[Any] = []
