@@ -380,6 +380,7 @@ def test_a_sampler_that_repeats_itself_is_asked_eight_times_for_each(monkeypatch
         ((2, 8, 1, 0.5), [2, 3, 5, 8]),
         ((2, 6, 1, 0.5), [2, 3, 5, 6]),
         ((4, 4, 1, 0.5), [4]),
+        ((4, 4.5, 1, 0.5), [4, 4.5]),
         ((-4, 0, 1, 0.5), [-4, -2, -1, 0]),
     ],
 )

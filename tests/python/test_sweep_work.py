@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,11 +21,12 @@ import shoal
 from shoal._native import Cancel
 from shoal.errors import ClusterError, OutputError, UsageError
 from shoal.linux.errors import LinuxError
-from shoal.runs import cluster, host_bursts, survey
+from shoal.runs import cluster, host_bursts, store, survey
 from shoal.runs import plane as planes
 from shoal.runs.cluster import Cluster
 from shoal.runs.database import Batches, Database
 from shoal.runs.design import Design, axis, pairs
+from shoal.runs.execute import run_plan
 from shoal.runs.parts import copy_sources, read_parts, write_part
 from shoal.runs.plan import Plan, check
 from shoal.runs.recipe import Recipe
@@ -327,6 +331,39 @@ def test_records_of_a_database(tmp_path: Path) -> None:
     database.close()
     with pytest.raises(sqlite3.Error):
         Database.writable(tmp_path)
+
+
+@pytest.mark.parametrize("is_foreign", [False, True])
+def test_a_database_is_used_by_several_threads(tmp_path: Path, is_foreign: bool) -> None:
+    path = tmp_path / "records.sqlite"
+    with closing(Database.writable(path)) as database:
+        database.put([(b"a", 1, record(1.0))])
+    with (
+        closing((Database.foreign if is_foreign else Database.writable)(path)) as database,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        assert pool.submit(database.digests).result() == [b"a"]
+        assert pool.submit(lambda: [seed for seed, _ in database.read(b"a")]).result() == [1]
+
+
+def test_records_of_others_are_forgotten_by_the_age_of_their_file(tmp_path: Path) -> None:
+    plan = plan_of()
+    run_plan(plan, cache=tmp_path, workers=1)
+    (path,) = (file for file in tmp_path.rglob("*") if file.suffix == ".sqlite")
+    other = path.with_name(f"another-host{path.suffix}")
+    path.rename(other)
+    now_s = other.stat().st_mtime
+    os.utime(other, (now_s, now_s - 0.5 * 86_400))
+    # It was kept half a day ago.
+    assert store.clear(tmp_path, older_than_days=1).runs == 0
+    assert (other.exists(), store.contents(tmp_path).runs) == (True, 3)
+    os.utime(other, (now_s, now_s - 2 * 86_400))
+    found = store.clear(tmp_path, older_than_days=1)
+    assert (found.runs, found.bytes > 0, found.older_bytes, other.exists()) == (3, True, 0, False)
+    # Without an age everything goes, however new it is.
+    run_plan(plan, cache=tmp_path, workers=1)
+    assert store.clear(tmp_path).runs == 3
+    assert store.contents(tmp_path).runs == 0
 
 
 def chained(first: Sequence[Any], error: Exception) -> Iterator[Any]:
@@ -677,6 +714,42 @@ def test_a_scheduler_that_is_lost_gets_its_blocks_again() -> None:
     with pytest.raises(ClusterError, match="was lost"):
         list(three.run(RECIPE, iter(blocks_of(1)), Pace(1.0, 1, 1)))
     assert (own.closed, started.closed) == (1, 1)
+
+
+def test_a_scheduler_is_waited_for_only_if_it_was_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    now_s = [0.0]
+    clock = SimpleNamespace(monotonic=lambda: now_s[0], sleep=lambda seconds: now_s.append(now_s.pop() + seconds))
+    monkeypatch.setattr(cluster, "time", clock)
+    tried: list[float] = []
+    lost = Client()
+    lost.outcome = lambda _: Future(None, "lost")
+    answers: list[Client | None] = []
+
+    def start() -> list[Any]:
+        tried.append(now_s[0])
+        client = answers.pop(0) if answers else None
+        if client is None:
+            raise ClusterError("no scheduler answers")
+        return [client]
+
+    # The first time it is said at once.
+    with pytest.raises(ClusterError, match="no scheduler answers"):
+        list(Cluster("tcp://x:1", start, wait_s=1.0).run(RECIPE, iter(blocks_of(1)), Pace(1.0, 1, 1)))
+    assert tried == [0.0]
+    # After it was lost it is looked for again, twice a second.
+    tried.clear()
+    answers[:] = [lost, None, None, Client()]
+    one = Cluster("tcp://x:1", start, wait_s=1.0)
+    assert len(list(one.run(RECIPE, iter(blocks_of(1)), Pace(1.0, 1, 1)))) == 1
+    assert tried == [0.0, 0.0, 0.5, 1.0]
+    # It is given up after more than half a minute.
+    tried.clear()
+    now_s[0] = 0.0
+    answers[:] = [lost]
+    with pytest.raises(ClusterError, match="was lost"):
+        list(Cluster("tcp://x:1", start, wait_s=1.0).run(RECIPE, iter(blocks_of(1)), Pace(1.0, 1, 1)))
+    assert tried[-1] == 30.5
+    assert len(tried) == 1 + 62
 
 
 def test_workers_of_other_builds_are_refused() -> None:
