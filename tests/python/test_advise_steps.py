@@ -454,7 +454,8 @@ Measure = Callable[[Any], Numbers]
 def laboratory(monkeypatch: pytest.MonkeyPatch, measure: Measure) -> Laboratory:
     made = Laboratory([], set(), set())
 
-    def run_jobs(jobs: Sequence[Any], *, label: str, **_: object) -> list[Any]:
+    def run_jobs(jobs: Sequence[Any], *, label: str, finish: object, **settings: object) -> list[Any]:
+        assert (finish, settings) == (advising._lean, {"workers": 1, "cache": None, "progress": False})
         made.labels.append((label, len(jobs)))
         made.lengths |= {job.scenario.length for job in jobs}
         made.seeds.add(tuple(dict.fromkeys(job.seed for job in jobs)))

@@ -149,9 +149,9 @@ def test_every_refusal_is_said_before_anything_runs(monkeypatch: pytest.MonkeyPa
 def test_twenty_seeds_are_compared_if_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[int, str, int, bool]] = []
 
-    def run_jobs(jobs: Sequence[Any], *, label: str, **_: object) -> list[Any]:
+    def run_jobs(jobs: Sequence[Any], **settings: object) -> list[Any]:
         asked.extend((job.seed, job.plane.identity, len(jobs), job.tables) for job in jobs)
-        assert label == "40 runs"
+        assert settings == {"workers": None, "cache": None, "progress": False, "label": "40 runs"}
         raise InterruptedError
 
     monkeypatch.setattr(running, "run_jobs", run_jobs)

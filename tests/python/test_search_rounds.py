@@ -274,6 +274,9 @@ def test_a_search_with_goals_takes_four_hundred_runs_and_three_seeds(monkeypatch
     assert [goal.text for goal in goals] == ["minimise delay_ms()", "maximise jain()"]
     assert (bench.expressions, bench.lean, condition.text) == ([DELAY, "jain()", "0.5"], False, "jain() > 0.5")
     assert found.warnings == ()
+    monkeypatch.setattr(optimising, "run_jobs", lambda jobs, **settings: [jobs, settings])
+    settings = {"workers": None, "cache": None, "progress": False, "label": "label"}
+    assert bench.run([], "label") == [[], settings]
     # Each parameter is checked at its ends and inside.
     at = bench.scenario((7.0, 25.0)).resolved
     assert (at["bottleneck"]["aqm"]["threshold"], at["flows"][0]["rtt"]) == ("7 packets", "25 ms")

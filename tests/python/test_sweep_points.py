@@ -27,7 +27,7 @@ from shoal.runs.until import Until
 from shoal.seeds import checked_seed, most_seeds, seed_list
 from shoal.stats import Estimate
 from shoal.sweeps import file as files
-from shoal.sweeps import sampling, short_names
+from shoal.sweeps import kept, sampling, short_names
 from shoal.sweeps import values as ranges
 from shoal.sweeps.kept import Point, Sweep, refuse_bad_axis
 from shoal.sweeps.sampling import Method, axis_of, method, sample
@@ -651,6 +651,8 @@ def test_the_table_of_rows(rows: Rows) -> None:
     ]
     assert len(table_of(rows, most=3).rows) == 3
     assert omitted(rows) is None
+    assert omitted(range(1000)) is None  # type: ignore[arg-type]
+    assert str(omitted(range(1001))).startswith("The table shows the first 1,000 of 1,001 points")  # type: ignore[arg-type]
     assert omitted(rows, most=4) is None
     assert omitted(rows, most=3) == "The table shows the first 3 of 4 points; points.csv and sweep.json have all."
 
@@ -822,6 +824,17 @@ def test_axes_are_lists_of_something() -> None:
     with pytest.raises(UsageError) as caught:
         refuse_bad_axis("k", [])
     assert caught.value.hint == "give at least one"
+
+
+def test_what_a_sweep_takes_for_what_is_not_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run_jobs(jobs: Sequence[Any], **settings: object) -> list[Any]:
+        assert settings == {"workers": None, "cache": None, "progress": False, "label": "2 runs"}
+        assert [(job.seed, job.metrics) for job in jobs] == [(1, ()), (1, ())]
+        raise InterruptedError
+
+    monkeypatch.setattr(kept, "run_jobs", run_jobs)
+    with pytest.raises(InterruptedError):
+        shoal.sweep(TINY, grid={K: ["5 packets", "6 packets"]})
 
 
 def test_a_sweep_records_only_what_its_metrics_need() -> None:
