@@ -11,7 +11,7 @@ import pytest
 from tiny_scenario import tiny_scenario
 
 import shoal
-from shoal.errors import UsageError
+from shoal.errors import ScenarioError, UsageError
 from shoal.runs.jobs import Job
 from shoal.search import (
     Condition,
@@ -216,6 +216,31 @@ def test_arithmetic_without_a_value_is_a_missing_number() -> None:
     (one,) = bench.measure([(7.0,)], [1, 2], "label")
     assert (one.seeds, one.values[DELAY], one.missing) == ((1, 2), (7.0, 7.0), ["1 / 0"])
     assert (one.estimate("1 / 0"), bench.used) == (None, 2)
+
+
+class Corners(optimising._Bench):
+    """A bench that keeps the places that it is asked for, of which those with a fraction are refused if they are."""
+
+    refused = False
+
+    def scenario(self, at: Sequence[float]) -> Any:
+        if self.refused and any(value != int(value) for value in at):
+            raise ScenarioError("error: no whole number\n")
+        return tuple(at)
+
+
+@pytest.mark.parametrize(("count", "corners"), [(1, 2), (3, 8), (10, 1024), (11, 2)])
+def test_every_corner_is_checked_unless_there_are_too_many(count: int, corners: int) -> None:
+    parameters = tuple(FreeParameter(f"k{number}", 1, 5) for number in range(count))
+    bench = Corners(Template(TINY, (), {}), parameters, [], Runs(), lean=False)
+    found: list[Any] = bench.check_corners()
+    assert len(found) == len(set(found)) == corners
+    assert (found[0], found[-1]) == ((1.0,) * count, (5.0,) * count)
+    # 1 + 0.382 x 4 is 2.528, which is no whole number.
+    bench.refused = True
+    with pytest.raises(UsageError, match="`k0` takes whole numbers only") as caught:
+        bench.check_corners()
+    assert caught.value.hint == "write 1:5:whole"
 
 
 # What is taken for what is not said.
