@@ -532,6 +532,33 @@ def test_keys_that_set_a_threshold(keys: list[str], is_one: bool) -> None:
     assert host_bursts.sets_a_threshold(keys) is is_one
 
 
+@pytest.mark.parametrize(
+    ("rates", "flows", "is_warned"),
+    [
+        ([1e9], [("dctcp", "ideal")], False),
+        ([1.001e9], [("dctcp", "ideal")], True),
+        ([1e8, 1e10], [("dctcp", "ideal")], True),
+        ([1e10, 1e8], [("dctcp", "ideal")], True),
+        ([], [("dctcp", "ideal")], False),
+        ([1e10], [("none", "ideal")], False),
+        ([1e10], [("dctcp", "linux-6-10g")], False),
+        ([1e10], [("dctcp", {"preset": "ideal", "gro": True})], True),
+        ([1e10], [("dctcp", {"preset": "linux-6-10g"})], False),
+        ([1e10], [("none", "ideal"), ("dctcp", "linux-6-10g"), ("reno", "ideal")], True),
+    ],
+)
+def test_one_fast_link_and_one_flow_of_ideal_hosts_make_the_warning(
+    rates: list[float], flows: list[tuple[str, object]], is_warned: bool
+) -> None:
+    one: Any = SimpleNamespace(
+        facts={"bottlenecks": [{"rate_bps": rate} for rate in rates]},
+        resolved={"flows": [{"cc": controller, "host": host} for controller, host in flows]},
+    )
+    slow: Any = SimpleNamespace(facts={"bottlenecks": []}, resolved={"flows": []})
+    assert host_bursts.warning([slow, one]) == (host_bursts.text if is_warned else None)
+    assert host_bursts.warning([]) is None
+
+
 def test_planes_of_this_machine_and_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
     here = planes.Kernel(
         SimpleNamespace(folder=Path("a/linux-7"), helpers=Path("b/tools-1"), iperf3=None)  # type: ignore[arg-type]
