@@ -191,6 +191,14 @@ def test_values_beyond_their_borders(text: str) -> None:
     assert math.isnan(evaluate(text, gaps=True))
 
 
+def test_infinity_that_was_given_stays() -> None:
+    for text in ("x + 1", "1 + x", "x * 2", "-x * (0 - 1)"):
+        assert evaluate(text, {"x": math.inf}) == math.inf
+    assert math.isnan(evaluate("x - x", {"x": math.inf}))
+    with pytest.raises(UndefinedError, match="the number is too large"):
+        evaluate("x * 1e308", {"x": 1e308})
+
+
 def test_rounding_takes_whole_places() -> None:
     with pytest.raises(UndefinedError, match="at most 400 places"):
         evaluate("round(1.5, 1.0)")

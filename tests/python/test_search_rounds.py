@@ -598,6 +598,16 @@ def test_measurements_are_joined_in_order() -> None:
         _ = measured(4, 1.0).confirmed
 
 
+def test_one_run_without_a_value_is_enough_to_refuse_a_condition() -> None:
+    condition = Condition.parse("delay_ms() < 3")
+    data = {"scenario": {"title": "Title"}}
+    runs: list[Any] = [SimpleNamespace(values={DELAY: value, "3": 3.0}, data=data) for value in (1.0, math.nan, 2.0)]
+    with pytest.raises(UsageError, match=r"`delay_ms\(\)` has no value in `Title`"):
+        condition.measure(runs)
+    (one,) = condition.measure([runs[0], runs[2]])
+    assert (one.left.mean, one.right.mean, one.decision.holds) == (1.5, 3.0, True)
+
+
 def test_conditions_decide_together() -> None:
     def together(*parts: tuple[bool, bool]) -> tuple[bool, bool]:
         both = decide([SimpleNamespace(decision=Decision(holds, clear)) for holds, clear in parts])  # type: ignore[misc]
