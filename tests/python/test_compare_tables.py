@@ -194,6 +194,25 @@ def test_exact_quantities_on_their_margin_are_the_same(linux: float, expected: V
     assert (decision.verdict, decision.seeds) == (expected, None)
 
 
+@pytest.mark.parametrize(
+    ("apart", "expected"),
+    [
+        (1.0, Verdict.SAME),
+        (2.0, Verdict.SAME),
+        (3.0, Verdict.DIFFERENT),
+        (-2.0, Verdict.SAME),
+        (-3.0, Verdict.DIFFERENT),
+    ],
+)
+def test_differences_that_are_the_same_with_every_seed(apart: float, expected: Verdict) -> None:
+    """The margin is 2, and the values differ from seed to seed, but not their difference."""
+    linux = (10.0, 11.0, 13.0)
+    pairs = Pairs(tuple(value + apart for value in linux), linux, Margin(0.0, 2.0))
+    assert (pairs.is_exact, pairs.is_within) == (False, expected is Verdict.SAME)
+    assert (pairs.p_within, pairs.p_beyond) == ((0.0, 1.0) if expected is Verdict.SAME else (1.0, 0.0))
+    assert judge([pairs])[0] == [expected]
+
+
 def test_one_seed_is_neither_exact_nor_equal() -> None:
     one, two = Pairs((1.0,), (1.0,), NONE), Pairs((1.0, 1.0), (1.0, 1.0), NONE)
     assert (one.is_exact, one.is_equal) == (False, False)

@@ -7,6 +7,7 @@ import math
 import os
 import shutil
 import sqlite3
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -21,7 +22,7 @@ import shoal
 from shoal._native import Cancel
 from shoal.errors import ClusterError, OutputError, UsageError
 from shoal.linux.errors import LinuxError
-from shoal.runs import cluster, host_bursts, store, survey
+from shoal.runs import cluster, cluster_ssh, host_bursts, store, survey
 from shoal.runs import plane as planes
 from shoal.runs.cluster import Cluster
 from shoal.runs.database import Batches, Database
@@ -364,6 +365,13 @@ def test_records_of_others_are_forgotten_by_the_age_of_their_file(tmp_path: Path
     run_plan(plan, cache=tmp_path, workers=1)
     assert store.clear(tmp_path).runs == 3
     assert store.contents(tmp_path).runs == 0
+
+
+def test_a_cache_that_cannot_be_written_says_why_in_words(tmp_path: Path) -> None:
+    place = tmp_path / "file"
+    place.write_text("x", encoding="utf-8")
+    with pytest.warns(shoal.CacheWarning, match=r"finished runs are not kept: cannot write `.*`: Not a directory$"):
+        run_plan(plan_of(), cache=place, workers=1)
 
 
 def chained(first: Sequence[Any], error: Exception) -> Iterator[Any]:
@@ -900,6 +908,115 @@ def test_clusters_of_batch_systems_and_hosts(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     with pytest.raises(UsageError, match="needs `distributed`"):
         Cluster.at("local:2")
+
+
+class Connection:
+    """A host that was reached, and what its Python says."""
+
+    def __init__(self, code: int, text: str) -> None:
+        self._done = SimpleNamespace(exit_status=code, stderr=text)
+
+    async def __aenter__(self) -> Connection:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        pass
+
+    async def run(self, command: str, timeout: float) -> Any:
+        assert (command, timeout) == ("/bin/python -c 'import distributed, shoal'", 60.0)
+        return self._done
+
+
+class SshError(Exception):
+    """An error of asyncssh, with its reason."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class UnknownKeyError(SshError):
+    """The key of a host is not known."""
+
+
+class LoginError(SshError):
+    """A host lets nobody in."""
+
+
+@pytest.fixture
+def ssh(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Hosts that answer as their names say, and what Dask is asked to start."""
+    asked: dict[str, Any] = {"hosts": []}
+    answers: dict[str, Any] = {
+        "unknown": UnknownKeyError("key"),
+        "closed": LoginError("no such user"),
+        "slow": TimeoutError(),
+        "away": OSError("no route"),
+        "odd": SshError("protocol"),
+        "old": Connection(1, "Traceback\nno module shoal\n"),
+        "mute": Connection(1, ""),
+    }
+
+    def connect(host: str, **options: Any) -> Connection:
+        asked["hosts"].append(host)
+        asked["connect"] = options
+        answer = answers.get(host, Connection(0, ""))
+        if isinstance(answer, Exception):
+            raise answer
+        return answer  # type: ignore[no-any-return]
+
+    def start(hosts: list[str], **options: Any) -> str:
+        asked["started"] = (hosts, options)
+        return "cluster"
+
+    settings = {"shoal.ssh.python": "/bin/python", "shoal.ssh.worker": {"nthreads": 2}}
+    config = SimpleNamespace(get=settings.get)
+    fakes = {
+        "asyncssh": SimpleNamespace(
+            connect=connect, HostKeyNotVerifiable=UnknownKeyError, PermissionDenied=LoginError, Error=SshError
+        ),
+        "dask": SimpleNamespace(config=config),
+        "distributed": SimpleNamespace(SSHCluster=start),
+    }
+    for name, fake in fakes.items():
+        monkeypatch.setitem(sys.modules, name, fake)
+    return asked
+
+
+def test_workers_by_ssh_begin_once_each_host_was_looked_at(ssh: dict[str, Any]) -> None:
+    assert cluster_ssh.start("ssh:a,b,a", ["a", "b", "a"]) == "cluster"
+    assert ssh["hosts"] == ["a", "b"]
+    connect = {"connect_timeout": 8.0, "login_timeout": 8.0}
+    assert ssh["connect"] == connect
+    # The first host has the scheduler, too.
+    hosts, options = ssh["started"]
+    assert hosts == ["a", "a", "b", "a"]
+    assert options == {
+        "connect_options": connect,
+        "worker_options": {"death_timeout": "60s", "nthreads": 2},
+        "scheduler_options": {"idle_timeout": "300s"},
+        "remote_python": "/bin/python",
+    }
+
+
+@pytest.mark.parametrize(
+    ("host", "message"),
+    [
+        ("unknown", "the key of the host unknown is not known here"),
+        ("closed", "the host closed refuses the login: no such user"),
+        ("slow", "the host slow cannot be reached: it does not answer in time"),
+        ("away", "the host away cannot be reached: no route"),
+        ("odd", "the host odd cannot be reached: protocol"),
+        ("old", "on the host old, /bin/python does not run shoal: no module shoal"),
+        ("mute", "on the host mute, /bin/python does not run shoal: no reason given"),
+    ],
+)
+def test_hosts_that_cannot_be_used(ssh: dict[str, Any], host: str, message: str) -> None:
+    with pytest.raises(ClusterError) as caught:
+        cluster_ssh.start(f"ssh:a,{host}", ["a", host])
+    assert str(caught.value) == f"`ssh:a,{host}`: {message}"
+    assert caught.value.hint
+    assert "started" not in ssh
 
 
 def test_threads_of_a_cluster() -> None:
