@@ -236,6 +236,12 @@ def test_parts_that_were_changed_or_lack_runs_are_refused(tmp_path: Path) -> Non
         read_parts(folders)
 
 
+def test_a_record_whose_values_are_no_table_is_refused_as_one() -> None:
+    head = json.dumps({"values": 1, "said": [], "fingerprint": 0, "error": None}).encode()
+    with pytest.raises(OutputError, match="a record cannot be read"):
+        Record.unpacked(head, b"")
+
+
 # Comparisons.
 
 

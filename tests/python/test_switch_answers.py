@@ -1,4 +1,4 @@
-"""The three sentences about a queue, over all combinations of laws: what they say is what the laws do at each length."""
+"""The three sentences about a queue, over all combinations of laws: they say what the laws do at each length."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ def probability(curve: Curve, length: int) -> Fraction:
     factor = 1000 if unit is Unit.KBYTES else 1
     if length >= most * factor:
         return Fraction(1)
-    return pmax * max(0, length - least * factor) / ((most - least) * factor) if length > least * factor else Fraction(0)
+    return (
+        pmax * max(0, length - least * factor) / ((most - least) * factor) if length > least * factor else Fraction(0)
+    )
 
 
 def expected_not_ect(mark: Curve, drop: Curve, drop_ect: Curve) -> str:

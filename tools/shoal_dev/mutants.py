@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import itertools
 import os
 import random
 import shutil
@@ -70,19 +71,17 @@ class Mutant:
         return "\n".join(line for line in lines if line[:1] in "+-" and line[:3] not in ("+++", "---"))
 
 
-def mutants(path: Path) -> list[Mutant]:
-    """All mutants of a file."""
-    source = path.read_text(encoding="utf-8")
-    count = sum(1 for _ in _places(ast.parse(source)))
-    variants = []
-    for number in range(count):
-        tree = ast.parse(source)
-        for index, (line, change) in enumerate(_places(tree)):
-            if index == number:
-                change()
-                variants.append(Mutant(path, line, ast.unparse(tree)))
-                break
-    return variants
+def how_many(path: Path) -> int:
+    """The number of all mutants of a file."""
+    return sum(1 for _ in _places(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+def mutant_of(path: Path, number: int) -> Mutant:
+    """A mutant of a file by its number, counted from 0."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    line, change = next(itertools.islice(_places(tree), number, None))
+    change()
+    return Mutant(path, line, ast.unparse(tree))
 
 
 def _places(tree: ast.AST) -> Iterator[tuple[int, Change]]:  # noqa: PLR0912  (a table reads best in one place)
@@ -217,18 +216,21 @@ def main(*, only: list[str] | None, count: int, seed: int | None, only_list: boo
     seed = random.SystemRandom().randrange(10**6) if seed is None else seed
     known = rooms()
     chosen = {name: known[name] for name in only or known}
-    drawn = [(name, mutant) for name, room in chosen.items() for path in room.files for mutant in mutants(path)]
+    drawn = [
+        (name, path, number) for name, room in chosen.items() for path in room.files for number in range(how_many(path))
+    ]
     equivalent = {(entry["file"], entry["difference"]) for entry in tomllib.loads(KNOWN.read_text())["equivalent"]}
     print(f"seed {seed}: {count} of {len(drawn):,} mutants", flush=True)
     random.Random(seed).shuffle(drawn)  # noqa: S311  (no secret)
     survivors = 0
     with tempfile.TemporaryDirectory() as folder:
         package = copied(Path(folder))
-        for number, (name, mutant) in enumerate(drawn[:count], 1):
+        for turn, (name, path, number) in enumerate(drawn[:count], 1):
+            mutant = mutant_of(path, number)
             is_equivalent = (str(mutant.path.relative_to(ROOT)), mutant.difference) in equivalent
             survived = not only_list and not is_equivalent and survives(mutant, chosen[name], package)
             word = "equal" if is_equivalent else "SURVIVED" if survived else "listed" if only_list else "killed"
-            print(f"{number:4} {word:8} {mutant.name}\n{mutant.difference}", flush=True)
+            print(f"{turn:4} {word:8} {mutant.name}\n{mutant.difference}", flush=True)
             survivors += survived
     print(f"{count - survivors} of {count} seen")
     return 1 if survivors else 0

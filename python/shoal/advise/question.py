@@ -137,7 +137,8 @@ class Question:
         if self.hosts is not None:
             for flow in flows:
                 flow["host"] = self.hosts
-        return _checked({"rate": self.rate, "buffer": "unlimited" if self.buffer is None else self.buffer}, flows)
+        # Its buffer is checked by itself.
+        return _checked({"rate": self.rate, "buffer": "unlimited"}, flows)
 
     @cached_property
     def rate_bps(self) -> float:

@@ -101,7 +101,13 @@ def delays(compared: Compared) -> Drawn:
             axes.set_xlim(left=0)
             axes.legend(loc="lower right")
         panels[0].set_ylabel("Fraction of packets")
-    return Drawn("delay", "Queueing delay: distribution over all seeds", figure, pl.concat(frames))
+    # Where nothing was sent in the measurement, the panel is empty, and so are the data.
+    data = (
+        pl.concat(frames)
+        if frames
+        else _pooled(compared.sim, "").with_columns(**dict.fromkeys(("plane", "class"), pl.lit("")))
+    )
+    return Drawn("delay", "Queueing delay: distribution over all seeds", figure, data)
 
 
 def _sides(compared: Compared) -> Sequence[tuple[tuple[str, object, float, float], Results]]:

@@ -94,7 +94,7 @@ class Record:
             }
             said = tuple(Said(kind, tuple(groups), text) for kind, groups, text in content["said"])
             return cls(values, said, int(content["fingerprint"]), body, content["error"], tables)
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise OutputError(f"a record cannot be read: {error}") from None
 
     def with_metrics(self, metrics: Sequence[str]) -> Record | None:

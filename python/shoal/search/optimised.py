@@ -416,7 +416,7 @@ class Optimised:
                 side = (
                     ""
                     if comparison.right == f"{measured.right.mean:g}"
-                    else f", which is {significant(measured.right)}"
+                    else f", which is {significant(measured.right)},"
                 )
                 parts.append(
                     f"{comparison.left} = {significant(measured.left)} misses {comparison.operator} "
