@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -39,11 +40,17 @@ class Document:
         if remark not in self.remarks:
             self.remarks.append(remark)
 
-    def refuse(self, line: int, what: str, hint: str, *, shown: bool = True) -> NoReturn:
-        """Refuse a line; ``shown`` only where it is a statement about queues, because others may hold secrets."""
-        lines = self.text.splitlines()
-        text = lines[line - 1].strip() if shown and 0 < line <= len(lines) else None
-        raise refused_line(self.name, line, text, what, hint)
+    def refuse(self, line: int, what: str, hint: str, *, words: Sequence[str] = ()) -> NoReturn:
+        """Refuse a line, of which only ``words`` are shown: those of a statement about queues.
+
+        A line itself is never shown: JSON may be one line with every password of the device, and comments and other
+        commands may stand behind a statement.
+        """
+        raise refused_line(self.name, line, " ".join(words) or None, what, hint)
+
+    def refuse_statement(self, statement: Statement, what: str, hint: str) -> NoReturn:
+        """Refuse a statement about queues, which is shown."""
+        self.refuse(statement.line, what, hint, words=statement.words)
 
     def refuse_templates(self) -> None:
         """Refuse a template of Jinja, which is no configuration yet."""
@@ -53,7 +60,6 @@ class Document:
                 line,
                 "this is a template of Jinja, not a configuration",
                 "render it first, as in `sonic-cfggen -d -t qos.json.j2 > qos.json`",
-                shown=False,
             )
 
 
@@ -84,10 +90,9 @@ def statements(document: Document, *, comments: str = "!") -> Iterator[Statement
     """The lines of a configuration in words, without comments; a backslash at the end of a line joins the next."""
     words: list[str] = []
     first = indent = 0
+    comment = re.compile(rf"(^|\s)[{re.escape(comments)}].*")
     for number, line in enumerate(document.text.splitlines(), start=1):
-        text = line.split("#", 1)[0] if "#" in comments else line
-        if not words and text.strip().startswith(tuple(comments)):
-            continue
+        text = comment.sub("", line)
         goes_on = text.rstrip().endswith("\\")
         if not words:
             first, indent = number, len(line) - len(line.lstrip())
@@ -100,35 +105,79 @@ def statements(document: Document, *, comments: str = "!") -> Iterator[Statement
         yield Statement(first, tuple(words), indent)
 
 
+def commands(document: Document) -> Iterator[Statement]:
+    """The commands of a shell script in words: separators end them, redirections and comments belong to none."""
+    lines = document.text.splitlines()
+    number = 0
+    while number < len(lines):
+        first, text = number + 1, lines[number]
+        while text.rstrip().endswith("\\") and number + 1 < len(lines):
+            number += 1
+            text = text.rstrip().removesuffix("\\") + " " + lines[number]
+        number += 1
+        for words in _split_commands(text.rstrip().removesuffix("\\")):
+            yield Statement(first, words)
+
+
+def _split_commands(text: str) -> Iterator[tuple[str, ...]]:
+    lexer = shlex.shlex(text, posix=True, punctuation_chars=";&|()<>")
+    lexer.whitespace_split, lexer.commenters = True, "#"
+    words: list[str] = []
+    try:
+        tokens = list(lexer)
+    except ValueError:
+        # A quotation that does not end.
+        tokens = text.split()
+    for token in tokens:
+        if not set(token) <= set(";&|()<>") or not token:
+            words.append(token)
+        elif words:
+            yield tuple(words)
+            words = []
+    if words:
+        yield tuple(words)
+
+
+class _Object(dict[str, Any]):
+    """An object of JSON that knows which of its names stand in it more than once."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        names = [name for name, _ in pairs] if len(self) < len(pairs) else []
+        self.repeated = sorted({name for name in names if names.count(name) > 1})
+
+
 class JsonFile:
     """JSON with the lines on which names stand, and what is said twice."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
         document.refuse_templates()
-        self._repeated: list[str] = []
         try:
-            self.content: Any = json.loads(document.text, object_pairs_hook=self._object)
+            self.content: Any = json.loads(document.text, object_pairs_hook=_Object)
         except json.JSONDecodeError as error:
-            document.refuse(error.lineno, f"not JSON: {error.msg} (column {error.colno})", "is this file complete?",
-                            shown=False)  # fmt: skip
+            document.refuse(error.lineno, f"not JSON: {error.msg} (column {error.colno})", "is this file complete?")
         except RecursionError:
             raise ScenarioError(
                 f"error: `{document.name}` is nested too deeply\nhint: is this the right file?\n"
             ) from None
-        for name in self._repeated:
-            document.remark(
-                f"`{name}` stands twice in one object: the last counts",
-                hint="remove the other, so that every tool reads the same",
-                line=self.line(name),
-            )
 
-    def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        entries = dict(pairs)
-        if len(entries) < len(pairs):
-            names = [name for name, _ in pairs]
-            self._repeated += sorted({name for name in names if names.count(name) > 1})
-        return entries
+    def say_repeated(self, is_about_queues: Callable[[str], bool]) -> None:
+        """Note names that stand twice in an object, if they or one above them are about queues; others are secret."""
+        waiting: list[tuple[Any, bool]] = [(self.content, False)]
+        while waiting:
+            content, inside = waiting.pop()
+            for name in content.repeated if isinstance(content, _Object) else ():
+                if inside or is_about_queues(name):
+                    self.document.remark(
+                        f"`{name}` stands twice in one object: the last counts",
+                        hint="remove the other, so that every tool reads the same",
+                        line=self.line(name),
+                    )
+            if isinstance(content, Mapping):
+                waiting += [(member, inside or is_about_queues(name)) for name, member in content.items()]
+            elif isinstance(content, list):
+                waiting += [(member, inside) for member in content]
 
     @cached_property
     def _lines(self) -> list[str]:

@@ -81,4 +81,4 @@ class Words:
 
     def refuse(self, what: str, hint: str = "") -> NoReturn:
         """Refuse the statement."""
-        self.document.refuse(self.statement.line, what, hint or f"as in `{self.example}`")
+        self.document.refuse_statement(self.statement, what, hint or f"as in `{self.example}`")

@@ -25,12 +25,12 @@ def queues(document: Document) -> list[Queue]:
     """
     file = JsonFile(document)
     if not isinstance(file.content, Mapping):
-        document.refuse(1, "CONFIG_DB is an object of tables", "is this the right file?", shown=False)
+        document.refuse(1, "CONFIG_DB is an object of tables", "is this the right file?")
+    file.say_repeated(lambda name: name in (*fields.TABLES, *fields.MAPS))
     queues = _Reader(document, file).queues()
     if not queues:
         document.refuse(
             1, "no WRED_PROFILE and no QUEUE in this file", "give the file that has them: qos.json or config_db.json",
-            shown=False,
         )  # fmt: skip
     return queues
 
@@ -149,8 +149,7 @@ class _Reader:
         self.document = document
         self.file = file
         self.tables: dict[str, dict[str, Any]] = {
-            name: table(file.content, name)
-            for name in (*fields.TABLES, "PORT_QOS_MAP", "DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP")
+            name: table(file.content, name) for name in (*fields.TABLES, *fields.MAPS)
         }
 
     def queues(self) -> list[Queue]:
@@ -207,7 +206,9 @@ class _Reader:
         """The queue with the laws of its profile, and whether it pauses instead of dropping."""
         if name and name not in profiles:
             self.document.refuse(
-                line, f"there is no WRED_PROFILE `{name}`", "name one that the file has, or add its table", shown=False
+                line,
+                f"there is no WRED_PROFILE `{name}`",
+                "name one that the file has, or add its table",
             )
         if queue.index is not None and self.is_lossless(queue.ports, queue.index):
             self.document.remark(
@@ -233,11 +234,13 @@ class _Reader:
         indices = re.fullmatch(r"\s*([0-9]+)(?:-([0-9]+))?\s*", last)
         if not names or indices is None:
             self.document.refuse(
-                line, f"`{key}` is not a key of QUEUE", "as in Ethernet0|3 or Ethernet0|3-4", shown=False
+                line,
+                f"`{key}` is not a key of QUEUE",
+                "as in Ethernet0|3 or Ethernet0|3-4",
             )
         first, end = int(indices[1]), int(indices[2] or indices[1])
         if end < first or end > 63:
-            self.document.refuse(line, f"`{key}` has no such queues", "as in Ethernet0|3-4", shown=False)
+            self.document.refuse(line, f"`{key}` has no such queues", "as in Ethernet0|3-4")
         for port in "|".join(names).split(","):
             for index in range(first, end + 1):
                 yield port.strip(), index
@@ -249,7 +252,7 @@ class _Reader:
         line = self.file.line("SCHEDULER", name)
         kind = str(entry.get("type", "WRR")).strip().upper()
         if kind not in ("DWRR", "WRR", "STRICT"):
-            self.document.refuse(line, f"`{kind}` is not a scheduler", "write DWRR, WRR or STRICT", shown=False)
+            self.document.refuse(line, f"`{kind}` is not a scheduler", "write DWRR, WRR or STRICT")
         numbers = {key: self._scheduler_number(entry, key, name) for key in ("weight", "pir", "pbs")}
         serving = (
             Scheduler(Serving.STRICT)
@@ -287,12 +290,14 @@ class _Reader:
         for key, content in (("size", entry), ("static_th", entry), ("dynamic_th", entry), ("pool", pool)):
             text = str(content.get("size" if key == "pool" else key, "")).strip()
             if text and not re.fullmatch(r"-?[0-9]+", text):
-                self.document.refuse(line, f"`{key}` of `{name}` is not a whole number", 'as in "-2"', shown=False)
+                self.document.refuse(line, f"`{key}` of `{name}` is not a whole number", 'as in "-2"')
             numbers[key] = int(text) if text else None
         fixed, dynamic = numbers["static_th"], numbers["dynamic_th"]
         if fixed is not None and dynamic is not None:
             self.document.refuse(
-                line, f"`{name}` has static_th and dynamic_th", "give one of them: a profile has one limit", shown=False
+                line,
+                f"`{name}` has static_th and dynamic_th",
+                "give one of them: a profile has one limit",
             )
         return Buffer(
             reserved_bytes=numbers["size"] or 0,

@@ -34,6 +34,7 @@ class Node:
     handle: str
     kind: str
     words: tuple[str, ...]
+    statement: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ class Options:
 
     def refuse(self, what: str, hint: str) -> NoReturn:
         """Refuse the line."""
-        self.document.refuse(self.node.line, what, hint)
+        self.document.refuse(self.node.line, what, hint, words=self.node.statement)
 
     def remark(self, text: str, hint: str = "") -> None:
         """Note something about the line."""

@@ -10,7 +10,7 @@ from shoal.switch.code_points import LARGEST
 from shoal.switch.model import Queue, Scheduler, Serving
 from shoal.switch.platforms import _tc_units as units
 from shoal.switch.platforms._tc_laws import LAWS, RED_EXAMPLE, Node, Options, gred
-from shoal.switch.reading import Document, Statement, statements
+from shoal.switch.reading import Document, Statement, commands
 
 
 def queues(document: Document) -> list[Queue]:
@@ -21,12 +21,8 @@ def queues(document: Document) -> list[Queue]:
     ScenarioError
         tc would refuse a line, or a line holds variables of a shell; the message shows it.
     """
-    nodes = [
-        node for statement in statements(document, comments="#") if (node := _node(document, statement)) is not None
-    ]
-    filters = [
-        rule for statement in statements(document, comments="#") if (rule := _filter(document, statement)) is not None
-    ]
+    nodes = [node for statement in commands(document) if (node := _node(document, statement)) is not None]
+    filters = [rule for statement in commands(document) if (rule := _filter(document, statement)) is not None]
     queues: list[Queue] = []
     for node in nodes:
         if node.kind in _schedulers or node.kind == "gred":
@@ -42,14 +38,13 @@ def queues(document: Document) -> list[Queue]:
     if not queues:
         document.refuse(
             1, "no queue discipline that has a law", f"lines such as `tc qdisc add dev eth0 root {RED_EXAMPLE}`",
-            shown=False,
         )  # fmt: skip
     return queues
 
 
 def _node(document: Document, statement: Statement) -> Node | None:
     words = list(statement.words)
-    while words and words[0] in ("sudo", "tc", "&&"):
+    while words and words[0] in ("sudo", "tc"):
         if words.pop(0) == "tc":
             break
     else:
@@ -68,9 +63,10 @@ def _node(document: Document, statement: Statement) -> Node | None:
         elif words:
             at[name] = words.pop(0)
     if not words:
-        document.refuse(statement.line, "the line names no discipline", f"as in `{RED_EXAMPLE}`")
+        document.refuse_statement(statement, "the line names no discipline", f"as in `{RED_EXAMPLE}`")
     handle = (at["handle"] or at["classid"]).rstrip(":")
-    return Node(statement.line, is_discipline, at["dev"], at["parent"], handle, words[0], tuple(words[1:]))
+    header = (statement.line, is_discipline, at["dev"], at["parent"], handle)
+    return Node(*header, words[0], tuple(words[1:]), statement.words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +102,9 @@ def _filter(document: Document, statement: Statement) -> _Filter | None:
     try:
         value, mask = (int(part, 0) for part in field.groups())
     except ValueError:
-        document.refuse(statement.line, "the field to match is not a number and a mask", f"as in `{_dsfield_example}`")
+        document.refuse_statement(
+            statement, "the field to match is not a number and a mask", f"as in `{_dsfield_example}`"
+        )
     if text.count(" match ") > 1 or mask & 0x3:
         document.remark("this filter looks at more than the code point: not read", line=statement.line)
         return None

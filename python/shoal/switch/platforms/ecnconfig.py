@@ -18,7 +18,7 @@ from shoal.switch.model import Action, Law, Queue
 from shoal.switch.options import HasProfile, declared
 from shoal.switch.platforms.base import Platform
 from shoal.switch.platforms.sonic import wred_profile
-from shoal.switch.reading import Document, Statement, statements
+from shoal.switch.reading import Document, Statement, commands
 from shoal.switch.writing import Writing
 
 # `ecnconfig -q` binds this profile, whatever others exist.
@@ -70,7 +70,7 @@ class Ecnconfig(Platform[EcnconfigOptions]):
         profiles: dict[str, dict[str, int]] = {}
         lines: dict[str, int] = {}
         bound: dict[int, int] = {}
-        for statement in statements(document, comments="#"):
+        for statement in commands(document):
             words = [word for word in statement.words if word not in ("sudo", "-vv")]
             if words[:1] == ["ecnconfig"]:
                 del words[0]
@@ -84,7 +84,7 @@ class Ecnconfig(Platform[EcnconfigOptions]):
                 _change(document, statement, words, profiles.setdefault(name, {}))
                 lines[name] = statement.line
         if not profiles:
-            document.refuse(1, "no command sets thresholds", f"as in `{_example}`", shown=False)
+            document.refuse(1, "no command sets thresholds", f"as in `{_example}`")
         return _queues(document, profiles, lines, bound)
 
     def write(self, queues: Sequence[Queue], writing: _Writing) -> str:
@@ -123,7 +123,7 @@ def _value(words: list[str], names: tuple[str, ...]) -> str:
 def _bind(document: Document, statement: Statement, words: list[str], bound: dict[int, int]) -> None:
     numbers = _value(words, ("-q",)).split(",")
     if not all(number.isdecimal() for number in numbers):
-        document.refuse(statement.line, "`-q` needs numbers of queues", "as in `ecnconfig -q 3,4 on`")
+        document.refuse_statement(statement, "`-q` needs numbers of queues", "as in `ecnconfig -q 3,4 on`")
     for number in map(int, numbers):
         if words[-1] == "on":
             bound[number] = statement.line
@@ -141,20 +141,18 @@ def _change(document: Document, statement: Statement, words: list[str], profile:
             text = words[at + 1] if at + 1 < len(words) else ""
             if not text.isdecimal() or (end == "drop" and int(text) > 100):
                 what = "0 to 100" if end == "drop" else "a number of bytes that is not negative"
-                document.refuse(statement.line, f"`{word}` needs a whole number", f"write {what}")
+                document.refuse_statement(statement, f"`{word}` needs a whole number", f"write {what}")
             profile[f"{colour} {end}"] = int(text)
             changed = True
             at += 1
         at += 1
     if not changed:
-        document.refuse(statement.line, "the command changes nothing", f"as in `{_example}`")
+        document.refuse_statement(statement, "the command changes nothing", f"as in `{_example}`")
     for colour in ("green", "yellow", "red"):
         least, most = profile.get(f"{colour} min"), profile.get(f"{colour} max")
         if least is not None and most is not None and least > most:
-            document.refuse(
-                statement.line, f"the minimum of {least} bytes is above the maximum of {most} bytes",
-                "ecnconfig refuses this; swap or correct them",
-            )  # fmt: skip
+            document.refuse_statement(statement, f"the minimum of {least} bytes is above the maximum of {most} bytes",
+                "ecnconfig refuses this; swap or correct them")  # fmt: skip
 
 
 def _queues(

@@ -66,7 +66,6 @@ class Eos(Platform[EosOptions]):
                 1,
                 "no transmit queue in this file",
                 "give a configuration with `tx-queue` or `uc-tx-queue`",
-                shown=False,
             )
         several = len({group.header for group in groups}) > 1
         queues = [group.queue(document, several=several, non_ect=non_ect) for group in groups]
@@ -161,7 +160,7 @@ def _code_points(document: Document) -> dict[int, tuple[int, ...]]:
             to = words.index("to")
             points = code_points(words[3:to])
             if points is None:
-                document.refuse(statement.line, "not code points", "as in qos map dscp 8 9 10 to traffic-class 1")
+                document.refuse_statement(statement, "not code points", "as in qos map dscp 8 9 10 to traffic-class 1")
             line = Words(document, statement, to + 1, "qos map dscp 8 9 10 to traffic-class 1")
             line.expect("traffic-class")
             number = line.whole("a traffic class", 0, 7)
@@ -196,7 +195,9 @@ def _take(document: Document, current: _Group, statement: Statement) -> None:
         if statement.starts("random-detect", "ecn", "count"):
             return  # It counts marked packets.
         if name not in ("ecn", "drop"):
-            document.refuse(statement.line, "expected `ecn` or `drop` after `random-detect`", f"as in `{_ecn_example}`")
+            document.refuse_statement(
+                statement, "expected `ecn` or `drop` after `random-detect`", f"as in `{_ecn_example}`"
+            )
     elif name not in ("priority", "bandwidth", "shape"):
         return
     if name in current.said:

@@ -70,7 +70,9 @@ class Nxos(Platform[NxosOptions]):
         classes = _classes(document)
         if not classes:
             document.refuse(
-                1, "no `class type queuing` in this file", "give a configuration with a queuing policy", shown=False
+                1,
+                "no `class type queuing` in this file",
+                "give a configuration with a queuing policy",
             )
         several = len({class_.policy for class_ in classes}) > 1
         points = _code_points(document)
@@ -148,8 +150,8 @@ def _code_points(document: Document) -> dict[int, tuple[int, ...] | None]:
         elif kind == "class-map" and statement.starts("match", "dscp"):
             points = code_points(words[2:])
             if points is None:
-                document.refuse(
-                    statement.line, "not code points", "numbers, ranges and names, as in match dscp 8-10,af11"
+                document.refuse_statement(
+                    statement, "not code points", "numbers, ranges and names, as in match dscp 8-10,af11"
                 )
             classes.setdefault(name, set()).update(points)
         elif kind == "policy-map" and words[0] == "class":

@@ -59,6 +59,7 @@ class OpenConfig(Platform[OpenConfigOptions]):
     def queues(self, document: Document) -> list[Queue]:
         """Read queue management profiles and the queues that they are bound to."""
         file = JsonFile(document)
+        file.say_repeated(lambda name: "qos" in name or "queue-management" in name)
         tree = _tree(file.content)
         reader = _Reader(document, file)
         profiles = {
@@ -67,7 +68,9 @@ class OpenConfig(Platform[OpenConfigOptions]):
         }
         if not profiles:
             document.refuse(
-                1, "no queue-management-profile in this file", "give the tree below /qos, in JSON", shown=False
+                1,
+                "no queue-management-profile in this file",
+                "give the tree below /qos, in JSON",
             )
         laws = {name: reader.laws(name, entry) for name, entry in profiles.items()}
         ports_of: dict[tuple[str, str], list[str]] = {}
@@ -79,7 +82,7 @@ class OpenConfig(Platform[OpenConfigOptions]):
                 if profile and profile not in laws:
                     document.refuse(
                         file.line(name), f"there is no queue-management-profile `{profile}`",
-                        nearest(profile, list(laws)), shown=False,
+                        nearest(profile, list(laws)),
                     )  # fmt: skip
                 ports_of.setdefault((name, profile), []).append(port)
         queues = [
@@ -212,7 +215,7 @@ class _Reader:
         return int(text)
 
     def _refuse(self, name: str, leaf: str, what: str, hint: str) -> NoReturn:
-        self.document.refuse(self.file.line("queue-management-profiles", name, leaf), what, hint, shown=False)
+        self.document.refuse(self.file.line("queue-management-profiles", name, leaf), what, hint)
 
     def scheduler(self, tree: Any, queue: str) -> Scheduler | None:
         """How a queue is served, by the scheduler policy that has it as an input."""

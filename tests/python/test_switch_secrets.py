@@ -1,0 +1,163 @@
+"""Nothing of a configuration that is not about queues is ever shown, whatever is wrong with what is about queues.
+
+A marker stands for a secret: it is put into every place that is not about queues, and every word about queues is broken
+in turn. It must be in no error, remark, table, JSON or scenario.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from switch_documents import EOS_DUAL, GBIT, NXOS_DUAL, OPENCONFIG_STEP, SONIC_PROFILE, read
+
+from shoal.errors import ShoalError
+from shoal.switch import Port
+from shoal.switch.as_json import configuration_json
+from shoal.switch.simulate import Experiment, scenario_text
+from shoal.switch.tables import answer_table, law_table, service_table
+
+MARKER = "hunter2"
+PORT = Port(10 * GBIT)
+# Tables of a device that are not about queues; the name of a community is its secret.
+OTHERS = {
+    "TACPLUS": {"global": {"passkey": MARKER}},
+    "SNMP_COMMUNITY": {MARKER: {"TYPE": "RO"}},
+    "DEVICE_METADATA": {"localhost": {"hostname": MARKER, "platform": MARKER}},
+    MARKER: {"QUEUE": MARKER},
+}
+QUEUES = {
+    "WRED_PROFILE": {"P": SONIC_PROFILE},
+    "SCHEDULER": {"s": {"type": "DWRR", "weight": "14", "pir": "1250000", "meter_type": "bytes"}},
+    "BUFFER_POOL": {"b": {"size": "12000000", "type": "egress", "mode": "dynamic"}},
+    "BUFFER_PROFILE": {"b": {"pool": "b", "size": "1518", "dynamic_th": "3"}},
+    "BUFFER_QUEUE": {"Ethernet0|3": {"profile": "b"}},
+    "QUEUE": {"Ethernet0|3": {"wred_profile": "P", "scheduler": "s"}},
+    "PORT_QOS_MAP": {"Ethernet0": {"dscp_to_tc_map": "m", "tc_to_queue_map": "m", "pfc_enable": "3"}},
+    "DSCP_TO_TC_MAP": {"m": {"8": "3"}},
+    "TC_TO_QUEUE_MAP": {"m": {"3": "3"}},
+}
+TC = (
+    "tc qdisc add dev eth0 root handle 1: ets bands 2 quanta 3000 3000",
+    "tc qdisc replace dev eth0 parent 1:1 red limit 900000 min 30000 max 30001 avpkt 1500 burst 20 bandwidth 1gbit ecn",
+    "tc qdisc add dev eth0 parent 1:2 fq_codel limit 1000",
+    "tc filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip dsfield 0x28 0xfc flowid 1:1",
+)
+
+
+def shown(text: str, platform: str | None) -> str:
+    """Everything that is shown of a text: what was read in all forms, or the error."""
+    try:
+        configuration = read(text, platform=platform, rate_bps=PORT.rate_bps)
+    except ShoalError as error:
+        return f"{error} {error.hint}"
+    queues = configuration.queues
+    tables = [law_table(queues, PORT), answer_table(queues), service_table(queues, PORT)]
+    parts = [str(configuration_json(configuration, queues, configuration.remarks, PORT, file="file"))]
+    parts += [str(table.rows) for table in tables if table is not None]
+    for queue in queues:
+        try:
+            parts.append(scenario_text(queue, Experiment(PORT, Fraction(1, 10_000)), title="title"))
+        except ShoalError as error:
+            parts.append(f"{error} {error.hint}")
+    return "\n".join(parts)
+
+
+def broken_tables(tables: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The tables with one value wrong, one field renamed, or one entry no object, each in turn."""
+    for name, table in tables.items():
+        yield {**tables, name: "text"}
+        for key, entry in table.items():
+            yield {**tables, name: {**table, key: []}}
+            yield {**tables, name: {**table, f"{key}?": entry}}
+            for field in entry:
+                yield {**tables, name: {**table, key: {**entry, field: "-5x"}}}
+                others = {known: value for known, value in entry.items() if known != field}
+                yield {**tables, name: {**table, key: others}}
+                yield {**tables, name: {**table, key: {**others, f"{field}s": entry[field]}}}
+
+
+def doubled(text: str) -> str:
+    """JSON in which a community, a table of others and a field about queues stand twice."""
+    text = text.replace(f'"{MARKER}": {{"TYPE"', f'"{MARKER}": {{}}, "{MARKER}": {{"TYPE"')
+    return text.replace('"TACPLUS"', f'"TACPLUS": {{"{MARKER}": 1}}, "TACPLUS"').replace('"ecn"', '"ecn": "x", "ecn"')
+
+
+def of_sonic() -> Iterator[str]:
+    for tables in (QUEUES, *broken_tables(QUEUES)):
+        for content in ({**OTHERS, **tables}, {**tables, **OTHERS}):
+            compact, long = json.dumps(content), json.dumps(content, indent=2)
+            yield from (compact, long, doubled(compact), compact[:-1], compact[: len(compact) // 2], f"{compact},")
+
+
+def of_openconfig() -> Iterator[str]:
+    secrets = {"openconfig-system:system": {"aaa": {"password": MARKER}}, f"{MARKER}:{MARKER}": {MARKER: [MARKER]}}
+    for find, replacement in (
+        ("", ""), ('"64000"', '"x"'), ("enable-ecn", "enable_ecn"), ("true", '"maybe"'), ('"name": "P", ', ""),
+        ('"weight": 0', '"weight": "-1"'), ("100", "1000"), ("uniform", "other"), ('"min-threshold": "64000", ', ""),
+        ('"name": "P"', '"name": "P", "name": "P"'),
+    ):  # fmt: skip
+        content = json.loads(OPENCONFIG_STEP.replace(find, replacement, 1) if find else OPENCONFIG_STEP)
+        for both in ({**secrets, **content}, {**content, **secrets}):
+            compact = json.dumps(both)
+            yield from (compact, json.dumps(both, indent=1), compact[:-1], compact.replace('"aaa"', '"aaa": 1, "aaa"'))
+
+
+def broken_lines(lines: list[str]) -> Iterator[list[str]]:
+    """The lines with one word of one of them left out, garbled or doubled, each in turn."""
+    yield lines
+    for number, line in enumerate(lines):
+        words = line.split(" ")
+        for place, word in enumerate(words):
+            for others in ([], [f"{word}x"], ["-1"], [word, word]):
+                yield [*lines[:number], " ".join([*words[:place], *others, *words[place + 1 :]]), *lines[number + 1 :]]
+
+
+def of_lines(queues: str, around: str, *endings: str) -> Iterator[str]:
+    for lines in broken_lines(queues.splitlines()):
+        for ending in endings:
+            text = "\n".join(line + ending for line in lines)
+            yield f"{around}\n{text}\n{around}\n"
+
+
+NXOS_AROUND = f"username admin password 5 {MARKER}\nsnmp-server community {MARKER}\n! {MARKER}\nhostname {MARKER}"
+EOS_AROUND = f"username admin secret sha512 {MARKER}\n! {MARKER}\ninterface Ethernet9\n   description {MARKER}"
+SHELL_AROUND = f"# {MARKER}\ncurl -u admin:{MARKER} http://localhost\nPASSWORD={MARKER}"
+COMMANDS = "\n".join((
+    "ecnconfig -p P -gmin 1000 -gmax 2000 -gdrop 5 -ymin 1000 -ymax 2000", "sudo ecnconfig -q 3,4 on",
+))  # fmt: skip
+AFTER = ("", f" # {MARKER}", f"; curl -u admin:{MARKER} x", f" && export K={MARKER}", f" || echo {MARKER} | cat")
+
+
+@pytest.mark.parametrize(
+    ("platform", "texts"),
+    [
+        ("sonic", of_sonic),
+        ("openconfig", of_openconfig),
+        ("nxos", lambda: of_lines(NXOS_DUAL, NXOS_AROUND, "", f" ! {MARKER}")),
+        ("eos", lambda: of_lines(EOS_DUAL, EOS_AROUND, "", f" ! {MARKER}")),
+        ("tc", lambda: of_lines("\n".join(TC), SHELL_AROUND, *AFTER)),
+        ("ecnconfig", lambda: of_lines(COMMANDS, SHELL_AROUND, *AFTER)),
+    ],
+)
+def test_a_marker_outside_of_queues_is_never_shown(platform: str, texts: Callable[[], Iterator[str]]) -> None:
+    tried = 0
+    for text in texts():
+        for name in (platform, None):
+            output = shown(text, name)
+            assert MARKER not in output, f"{text}\n\n{output}"
+            tried += 1
+    assert tried > 70
+
+
+def test_what_is_about_queues_is_shown() -> None:
+    """The test above would pass if nothing were ever shown."""
+    assert "`-5x`" not in shown(json.dumps(QUEUES), "sonic")
+    broken = {**QUEUES, "WRED_PROFILE": {"P": {**SONIC_PROFILE, "ecn": "ecn_some"}}}
+    assert "`ecn_some` is not a mode of ECN" in shown(json.dumps(broken), "sonic")
+    output = shown(f"{TC[1]} probability two; curl -u {MARKER}", "tc")
+    assert re.search(r"1 \| tc qdisc replace dev eth0 .* probability two\n", output)
