@@ -69,8 +69,8 @@ bool sysctl_try(int host, const char *path, const char *value);
 void sysctl_read(int host, const char *path, char *into, size_t room);
 void offloads_off(int host, const char *device);
 /*
- * Sets mtu, gso_max_size, gso_max_segs, gro_max_size (of IPv4: gso_ipv4_max_size, gro_ipv4_max_size), or gro, gso or tso
- * (0 or 1) of a device.
+ * Sets mtu, gso_max_size, gso_max_segs, gro_max_size (of IPv4: gso_ipv4_max_size, gro_ipv4_max_size), or gro, gso or
+ * tso (0 or 1) of a device.
  */
 void nic_set(int host, const char *device, const char *name, uint32_t value);
 /* The sizes of segments in the words of `ip -d link`, and the offloads in those of `ethtool -k`. */

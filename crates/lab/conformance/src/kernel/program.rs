@@ -1,5 +1,5 @@
-//! The lines of the guest's configuration that play a script, one for each step. `linux/guest/script.c` reads them; those
-//! that make a setting are lines of any experiment, which `linux/guest/main.c` reads.
+//! The lines of the guest's configuration that play a script, one for each step. `linux/guest/script.c` reads them;
+//! those that make a setting are lines of any experiment, which `linux/guest/main.c` reads.
 
 use super::calls::{self, Argument, Output};
 use super::values::PORT;
