@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn counters_by_the_names_of_nstat() {
         let text =
-            "Ip: InReceives OutRequests\nIp: 3 4\nTcpExt: A BeyondWindow B\nTcpExt: 1 -2 7\nIpExt: A\nIpExt: 9\n";
+            "Ip: InHdr OutRequests\nIp: 3 4\nTcpExt: A BeyondWindow B\nTcpExt: 1 -2 7\nIpExt: A\nIpExt: 9\n";
         assert_eq!(counter(text, "IpOutRequests"), Some(4));
         assert_eq!(counter(text, "TcpExtBeyondWindow"), Some(-2));
         assert_eq!(counter(text, "IpExtA"), Some(9));
