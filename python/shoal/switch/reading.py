@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,6 +17,8 @@ from shoal.switch.amounts import Port, Unit
 from shoal.switch.model import Queue, Remark, Source
 from shoal.switch.presets import Switch
 
+# A string of JSON, with the colon behind it if it is a name.
+_string = re.compile(r'"(?:[^"\\]|\\.)*"(\s*:)?')
 _jinja = re.compile(r"\{%|\{\{")
 
 
@@ -179,19 +182,30 @@ class JsonFile:
             elif isinstance(content, list):
                 waiting += [(member, inside) for member in content]
 
-    @cached_property
-    def _lines(self) -> list[str]:
-        return self.document.text.splitlines()
-
     def line(self, *names: str) -> int:
         """The line of the last of these names, each looked for behind the one before; 1 if it is not found."""
         at = 0
         for name in names:
-            match = re.compile(re.escape(json.dumps(name)) + r"\s*:").search(self.document.text, at)
-            if match is None:
+            starts = self._starts.get(name, [])
+            place = bisect_left(starts, at)
+            if place == len(starts):
                 break
-            at = match.start()
-        return self.document.text.count("\n", 0, at) + 1
+            at = starts[place]
+        return bisect_left(self._ends_of_lines, at) + 1
+
+    @cached_property
+    def _starts(self) -> dict[str, list[int]]:
+        """Where each name of an object begins, in rising order."""
+        starts: dict[str, list[int]] = {}
+        for match in _string.finditer(self.document.text):
+            if match[1] is not None:
+                text = match[0].removesuffix(match[1])
+                starts.setdefault(json.loads(text) if "\\" in text else text[1:-1], []).append(match.start())
+        return starts
+
+    @cached_property
+    def _ends_of_lines(self) -> list[int]:
+        return [match.start() for match in re.finditer("\n", self.document.text)]
 
 
 def table(content: Any, name: str) -> dict[str, Any]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, NoReturn
 
 from shoal.models import nearest
@@ -36,6 +37,8 @@ def queues(document: Document) -> list[Queue]:
 
 
 _Laws = tuple[Law | None, Law | None, Law | None]
+# SAI (inc/saiwred.h): a threshold of 0 is the size of the largest buffer.
+_largest_buffer = "a threshold of 0 stands for the largest buffer, whose size the configuration does not have"
 
 
 class _Profile:
@@ -44,6 +47,8 @@ class _Profile:
     def __init__(self, document: Document, file: JsonFile, name: str, entry: Any) -> None:
         self.document, self.file, self.name = document, file, name
         self.colour = document.switch.colour
+        # Why there is no law although the profile acts; empty if there is one, or none at all.
+        self.unknown = ""
         self.line = file.line("WRED_PROFILE", name)
         if not isinstance(entry, Mapping):
             document.refuse(self.line, f"the profile `{name}` is not an object", "give its fields")
@@ -64,6 +69,8 @@ class _Profile:
             self.refuse("ecn", f"`{ecn}` is not a mode of ECN", nearest(ecn, list(fields.ECN_MODES)))
         self.compare_colours()
         marks, drops = self.colour in fields.ECN_MODES[ecn], self.is_enabled()
+        if (marks or drops) and self.never_acts():
+            return None, None, None
         drop = self.law(Action.DROP, self.values) if marks or drops else None
         mark = self.ect_law() if marks else None
         if marks and not drops:
@@ -74,6 +81,16 @@ class _Profile:
                 line=self.line,
             )
         return mark, drop if drops else None, drop if drops and not marks else None
+
+    def never_acts(self) -> bool:
+        """Whether the thresholds are 0: the law begins where nothing fits any more. One of them alone has no number."""
+        ends = [self.values.get(pattern.format(self.colour)) for pattern in (fields.MIN, fields.MAX)]
+        zeros = [end is not None and end.isdecimal() and int(end) == 0 for end in ends]
+        if any(zeros):
+            self.unknown = "" if all(zeros) else _largest_buffer
+            text = "thresholds of 0 stand for the largest buffer, so it never acts" if all(zeros) else _largest_buffer
+            self.document.remark(f"`{self.name}`: {text}", hint="write both thresholds", line=self.line)
+        return any(zeros)
 
     def is_enabled(self) -> bool:
         key = fields.ENABLE.format(self.colour)
@@ -110,6 +127,10 @@ class _Profile:
         if least > most:
             what = f"`{self.name}`: the minimum of {least} bytes is above the maximum of {most} bytes"
             self.refuse(lowest, what, "orchagent refuses this; swap or correct them")
+        if chance not in values and least < most:
+            self.document.remark(
+                f"`{self.name}` has no `{chance}`: orchagent takes 100 %", hint="write it", line=self.line
+            )
         percent = self.number(values.get(chance, "100"), chance)
         if percent > 100:
             what = f"`{self.name}`: a probability of {percent} %"
@@ -144,21 +165,34 @@ class _Profile:
             )
 
 
+@dataclass(frozen=True, order=True, slots=True)
+class _State:
+    """What a queue is: ports whose queues of a number agree in it are named together."""
+
+    index: int
+    profile: str
+    scheduler: str
+    buffer: str
+    dscp: tuple[int, ...]
+    is_lossless: bool
+
+
 class _Reader:
     def __init__(self, document: Document, file: JsonFile) -> None:
         self.document = document
         self.file = file
+        self._code_points: dict[tuple[str, str], dict[str, tuple[int, ...]]] = {}
         self.tables: dict[str, dict[str, Any]] = {
             name: table(file.content, name) for name in (*fields.TABLES, *fields.MAPS)
         }
 
     def queues(self) -> list[Queue]:
-        profiles = {
-            name: _Profile(self.document, self.file, name, entry).laws()
-            for name, entry in self.tables["WRED_PROFILE"].items()
-        }
-        ports_of: dict[tuple[int, str, str, str], list[str]] = {}
-        line_of: dict[tuple[int, str, str, str], int] = {}
+        profiles = {}
+        for name, entry in self.tables["WRED_PROFILE"].items():
+            profile = _Profile(self.document, self.file, name, entry)
+            profiles[name] = profile.laws(), profile.unknown
+        ports_of: dict[_State, list[str]] = {}
+        line_of: dict[_State, int] = {}
         for key, entry in self.tables["QUEUE"].items():
             line = self.file.line("QUEUE", key)
             if not isinstance(entry, Mapping):
@@ -168,28 +202,32 @@ class _Reader:
                     self.document.remark(
                         f"`{name}` is not a field of QUEUE", hint=nearest(name, fields.QUEUE_FIELDS), line=line
                     )
-            for port, index in self.places(key, line):
-                buffer = self.buffer_name(port, index)
-                state = (index, _name(entry.get("wred_profile")), _name(entry.get("scheduler")), buffer)
+            for port, index in self.places(key, "QUEUE"):
+                state = self.state(port, index, entry)
                 ports_of.setdefault(state, []).append(port)
                 line_of.setdefault(state, line)
         queues = []
         for state, ports in sorted(ports_of.items()):
-            index, wred, scheduler, buffer = state
-            alone = sum(other[0] == index for other in ports_of) == 1
-            serving, shaping = self.scheduler(scheduler)
+            alone = sum(other.index == state.index for other in ports_of) == 1
+            serving, shaping = self.scheduler(state.scheduler)
             queue = Queue(
-                name=str(index) if alone else f"{index}@{ports[0]}",
-                index=index,
+                name=str(state.index) if alone else f"{state.index}@{ports[0]}",
+                index=state.index,
                 ports=tuple(ports),
                 scheduler=serving,
                 shaping=shaping,
-                buffer=self.buffer(buffer),
-                dscp=self.code_points(ports[0], index),
-                profile=wred,
+                buffer=self.buffer(state.buffer),
+                dscp=state.dscp,
+                profile=state.profile,
                 source=self.document.source(line_of[state]),
             )
-            queues.append(self.with_laws(queue, wred, profiles, line_of[state]))
+            if state.is_lossless:
+                self.document.remark(
+                    "priority flow control is on: senders are paused before packets are dropped",
+                    hint="the scenario drops what does not fit",
+                    queue=queue.name,
+                )
+            queues.append(self.with_laws(queue, state.profile, profiles, line_of[state]))
         bound = {queue.profile for queue in queues}
         for name in profiles:
             if name not in bound:
@@ -202,23 +240,17 @@ class _Reader:
                 queues.append(self.with_laws(queue, name, profiles, line))
         return queues
 
-    def with_laws(self, queue: Queue, name: str, profiles: Mapping[str, _Laws], line: int) -> Queue:
-        """The queue with the laws of its profile, and whether it pauses instead of dropping."""
+    def with_laws(self, queue: Queue, name: str, profiles: Mapping[str, tuple[_Laws, str]], line: int) -> Queue:
+        """The queue with the laws of its profile."""
         if name and name not in profiles:
             self.document.refuse(
                 line,
                 f"there is no WRED_PROFILE `{name}`",
                 "name one that the file has, or add its table",
             )
-        if queue.index is not None and self.is_lossless(queue.ports, queue.index):
-            self.document.remark(
-                "priority flow control is on: senders are paused before packets are dropped",
-                hint="the scenario drops what does not fit",
-                queue=queue.name,
-            )
         if not name:
             return queue
-        laws = profiles[name]
+        laws, unknown = profiles[name]
         pool = queue.buffer.pool_bytes if queue.buffer else None
         if pool is not None and any(law and law.min.number >= pool for law in laws):
             self.document.remark(
@@ -226,20 +258,18 @@ class _Reader:
                 queue=queue.name,
             )
             return queue
-        return replace(queue, mark=laws[0], drop=laws[1], drop_ect=laws[2])
+        return replace(queue, mark=laws[0], drop=laws[1], drop_ect=laws[2], unknown=unknown)
 
-    def places(self, key: str, line: int) -> Iterator[tuple[str, int]]:
+    def places(self, key: str, table_name: str) -> Iterator[tuple[str, int]]:
         """Ports and indices of a key such as ``Ethernet0|3-4`` or ``host|asic0|Ethernet0|3``."""
         *names, last = key.split("|")
         indices = re.fullmatch(r"\s*([0-9]+)(?:-([0-9]+))?\s*", last)
         if not names or indices is None:
-            self.document.refuse(
-                line,
-                f"`{key}` is not a key of QUEUE",
-                "as in Ethernet0|3 or Ethernet0|3-4",
-            )
+            what, hint = f"`{key}` is not a key of {table_name}", "as in Ethernet0|3 or Ethernet0|3-4"
+            self.document.refuse(self.file.line(table_name, key), what, hint)
         first, end = int(indices[1]), int(indices[2] or indices[1])
         if end < first or end > 63:
+            line = self.file.line(table_name, key)
             self.document.refuse(line, f"`{key}` has no such queues", "as in Ethernet0|3-4")
         for port in "|".join(names).split(","):
             for index in range(first, end + 1):
@@ -273,11 +303,17 @@ class _Reader:
         return int(text) if text else None
 
     def buffer_name(self, port: str, index: int) -> str:
+        """The buffer profile of a queue; empty if it has none."""
+        return self._buffer_names.get((port, index), "")
+
+    @cached_property
+    def _buffer_names(self) -> dict[tuple[str, int], str]:
+        names: dict[tuple[str, int], str] = {}
         for key, entry in self.tables["BUFFER_QUEUE"].items():
-            line = self.file.line("BUFFER_QUEUE", key)
-            if (port, index) in set(self.places(key, line)) and isinstance(entry, Mapping):
-                return _name(entry.get("profile"))
-        return ""
+            if isinstance(entry, Mapping):
+                for queue in self.places(key, "BUFFER_QUEUE"):
+                    names.setdefault(queue, _name(entry.get("profile")))
+        return names
 
     def buffer(self, name: str) -> Buffer | None:
         entry = table(self.tables["BUFFER_PROFILE"], name)
@@ -309,28 +345,44 @@ class _Reader:
             profile=name,
         )
 
-    def code_points(self, port: str, index: int) -> tuple[int, ...]:
-        """DSCPs that end in a queue of a port."""
+    def state(self, port: str, index: int, entry: Mapping[str, Any]) -> _State:
+        """What a queue of a port is; priority and queue are taken to have the same number."""
         maps = self._maps(port)
-        to_class = table(self.tables["DSCP_TO_TC_MAP"], _name(maps.get("dscp_to_tc_map")))
-        to_queue = table(self.tables["TC_TO_QUEUE_MAP"], _name(maps.get("tc_to_queue_map")))
-        points = [
-            int(dscp)
-            for dscp, traffic_class in to_class.items()
-            if str(dscp).isdecimal() and str(to_queue.get(str(traffic_class), "")) == str(index)
-        ]
-        return tuple(sorted(points))
+        names = (_name(maps.get("dscp_to_tc_map")), _name(maps.get("tc_to_queue_map")))
+        if names not in self._code_points:
+            self._code_points[names] = self.code_points(*names)
+        paused = [part.strip() for part in str(maps.get("pfc_enable", "")).split(",")]
+        return _State(
+            index,
+            _name(entry.get("wred_profile")),
+            _name(entry.get("scheduler")),
+            self.buffer_name(port, index),
+            self._code_points[names].get(str(index), ()),
+            str(index) in paused,
+        )
 
-    def is_lossless(self, ports: tuple[str, ...], index: int) -> bool:
-        """Whether the queue belongs to a priority that pauses; priority and queue are taken to have the same number."""
-        enabled = str(self._maps(ports[0]).get("pfc_enable", "")) if ports else ""
-        return str(index) in [part.strip() for part in enabled.split(",")]
+    def code_points(self, to_class: str, to_queue: str) -> dict[str, tuple[int, ...]]:
+        """The code points that two maps lead to each queue, by its number."""
+        classes, queues = (
+            table(self.tables["DSCP_TO_TC_MAP"], to_class),
+            table(self.tables["TC_TO_QUEUE_MAP"], to_queue),
+        )
+        points: dict[str, list[int]] = {}
+        for dscp, traffic_class in classes.items():
+            if str(dscp).isdecimal() and str(traffic_class) in queues:
+                points.setdefault(str(queues[str(traffic_class)]), []).append(int(dscp))
+        return {queue: tuple(sorted(column)) for queue, column in points.items()}
 
     def _maps(self, port: str) -> dict[str, Any]:
-        for key, entry in self.tables["PORT_QOS_MAP"].items():
-            if isinstance(entry, Mapping) and (key == "global" or port in key.split(",")):
-                return dict(entry)
-        return {}
+        """The maps of a port: its own entry, else that of all ports."""
+        return self._maps_of_ports.get(port) or self._maps_of_ports.get("global", {})
+
+    @cached_property
+    def _maps_of_ports(self) -> dict[str, dict[str, Any]]:
+        entries = self.tables["PORT_QOS_MAP"].items()
+        return {
+            port.strip(): dict(entry) for key, entry in entries if isinstance(entry, Mapping) for port in key.split(",")
+        }
 
 
 def _name(reference: Any) -> str:
