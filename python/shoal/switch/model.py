@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
 
@@ -215,6 +215,11 @@ class Queue:
     exact: Mapping[str, object] | None = None
     profile: str = ""
     source: Source | None = field(default=None, compare=False)
+
+    def served(self, scheduler: Scheduler) -> Queue:
+        """The queue with one more statement of how it is served: strict priority stays, whatever share is beside it."""
+        is_strict = self.scheduler is not None and self.scheduler.serving is Serving.STRICT
+        return self if is_strict and scheduler.serving is Serving.WEIGHTED else replace(self, scheduler=scheduler)
 
     @property
     def laws(self) -> tuple[tuple[Packets, Law], ...]:

@@ -113,9 +113,9 @@ class _Group:
                     queue = replace(queue, drop=law, drop_ect=law)
                 case "priority":
                     if statement.starts("priority", "strict"):
-                        queue = replace(queue, scheduler=Scheduler(Serving.STRICT, priority=self.index))
+                        queue = queue.served(Scheduler(Serving.STRICT, priority=self.index))
                 case "bandwidth":
-                    queue = replace(queue, scheduler=_share(document, statement))
+                    queue = queue.served(_share(document, statement))
                 case "shape":
                     queue = replace(queue, shaping=_shaping(document, statement))
         return _settled(document, queue, non_ect)
@@ -200,6 +200,17 @@ def _take(document: Document, current: _Group, statement: Statement) -> None:
             )
     elif name not in ("priority", "bandwidth", "shape"):
         return
+    if name == "drop" and (precedence := _precedence(statement)) is not None and name in current.said:
+        before = _precedence(current.said[name])
+        if before is not None and before != precedence:
+            # Each acts on packets of its own precedence; ordinary ones have the lowest.
+            document.remark(
+                f"the law of drop precedence {max(before, precedence)} in {current.kind} {current.index} is not read: "
+                "it is for packets of that precedence alone",
+                line=statement.line,
+            )
+            current.said[name] = min(current.said[name], statement, key=lambda each: _precedence(each) or 0)
+            return
     if name in current.said:
         document.remark(
             f"a second `{' '.join(words[:2])}` in {current.kind} {current.index}: the last acts",
@@ -207,6 +218,12 @@ def _take(document: Document, current: _Group, statement: Statement) -> None:
             line=statement.line,
         )
     current.said[name] = statement
+
+
+def _precedence(statement: Statement) -> int | None:
+    """The drop precedence that a law is for; ``None`` if none is written."""
+    words = statement.words[2:4]
+    return int(words[1]) if len(words) == 2 and words[0] == "drop-precedence" and words[1].isdecimal() else None
 
 
 def _mark(document: Document, statement: Statement) -> Law:
@@ -217,6 +234,8 @@ def _mark(document: Document, statement: Statement) -> Law:
     most = words.amount(_units_of_ecn)
     if not words.take("max-mark-probability"):
         percent = Fraction(1)
+        if not least.is_same(most):
+            document.remark("no `max-mark-probability` is written: read as 100 %", hint="write it", line=statement.line)
     else:
         percent = Fraction(words.whole("a probability", 1, 100), 100)
     return _law(words, Action.MARK, (least, most, percent))

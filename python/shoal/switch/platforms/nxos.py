@@ -78,6 +78,7 @@ class Nxos(Platform[NxosOptions]):
         points = _code_points(document)
         queues = [class_.queue(document, several=several) for class_ in classes]
         queues = [_led(queue, points) for queue in queues]
+        queues = _forwarded(document, queues)
         say_kbytes(document, queues)
         return queues
 
@@ -90,6 +91,33 @@ class Nxos(Platform[NxosOptions]):
         above, of_system = _map(queues, writing) if writing.options.has_map else ([], [])
         lines += ["system qos", *of_system, f"  service-policy type queuing output {writing.options.profile}"]
         return "\n".join([*above, *lines]) + "\n"
+
+
+_forwards = ("congestion-control", "random-detect", "forward-nonecn")
+
+
+def _forwarded(document: Document, queues: list[Queue]) -> list[Queue]:
+    """The queues where `forward-nonecn` lets packets that are not ECT pass the law of marks.
+
+    For the whole switch it is a line without indent. In a policy of network QoS it is about a class of it, and which
+    queues these are is not read.
+    """
+    statement = next((each for each in statements(document) if each.starts(*_forwards)), None)
+    if statement is None:
+        return queues
+    is_global = statement.indent == 0
+    document.remark(
+        "`forward-nonecn` lets packets that are not ECT pass the law of marks"
+        + ("" if is_global else "; of which classes is not read"),
+        hint="" if is_global else "the device knows: show queuing interface",
+        line=statement.line,
+    )
+    return [
+        replace(queue, drop=None, not_ect_known=is_global)
+        if queue.mark is not None and queue.drop is not None and queue.drop.same_curve(queue.mark)
+        else queue
+        for queue in queues
+    ]
 
 
 @dataclass
@@ -252,7 +280,12 @@ def _law(words: Words, action: Action) -> Law:
     least = words.amount(_units)
     words.expect("maximum-threshold")
     most = words.amount(_units)
-    percent = words.percent("a probability") if words.take("drop-probability") else Fraction(1)
+    has_probability = words.take("drop-probability")
+    percent = words.percent("a probability") if has_probability else Fraction(1)
+    if not has_probability and not least.is_same(most):
+        words.document.remark(
+            "no `drop-probability` is written: read as 100 %", hint="write it", line=words.statement.line
+        )
     if least.unit.value == most.unit.value and least.number > most.number:
         words.refuse(f"the minimum of {least} is above the maximum of {most}", "swap or correct them")
     return Law(action, least, most, percent, weight=0, where=Where.DEQUEUE)
@@ -275,12 +308,12 @@ def _with_other(document: Document, queue: Queue, statement: Statement) -> Queue
             words = Words(document, statement, 1, "bandwidth remaining percent 50")
             words.take("remaining")
             words.expect("percent")
-            return replace(queue, scheduler=Scheduler(Serving.WEIGHTED, weight=words.whole("a share", 0, 100)))
+            return queue.served(Scheduler(Serving.WEIGHTED, weight=words.whole("a share", 0, 100)))
         case "priority":
             words = Words(document, statement, 1, "priority level 1")
             level = words.whole("a level", 1, 8) if words.take("level") else 1
             # Level 1 goes first; here the higher priority does.
-            return replace(queue, scheduler=Scheduler(Serving.STRICT, priority=9 - level))
+            return queue.served(Scheduler(Serving.STRICT, priority=9 - level))
         case "shape":
             return replace(queue, shaping=_shaping(document, statement))
         case "queue-limit":
