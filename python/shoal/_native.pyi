@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "CODE_POINTS",
     "MAX_SEED",
     "Cancel",
     "LinuxPlan",
