@@ -187,10 +187,10 @@ class JsonFile:
         at = 0
         for name in names:
             starts = self._starts.get(name, [])
-            place = bisect_left(starts, at)
-            if place == len(starts):
+            index = bisect_left(starts, at)
+            if index == len(starts):
                 break
-            at = starts[place]
+            at = starts[index]
         return bisect_left(self._ends_of_lines, at) + 1
 
     @cached_property
