@@ -460,7 +460,7 @@ def test_tc_lines_that_are_refused(line: str, words: str) -> None:
 
 
 def test_unknown_files_are_refused_and_platforms_named() -> None:
-    with pytest.raises(shoal.ScenarioError, match="--platform openconfig"):
+    with pytest.raises(shoal.ScenarioError, match="--platform names them: openconfig"):
         read("hello\n")
     with pytest.raises(shoal.UsageError, match="no platform `sonik`"):
         read("hello\n", platform="sonik")

@@ -7,6 +7,7 @@ from typing import Any
 
 from shoal.errors import ScenarioError, UsageError
 from shoal.models import nearest
+from shoal.switch.foreign import what_else
 from shoal.switch.options import Declaration, Options
 from shoal.switch.platforms.base import Platform
 from shoal.switch.platforms.ecnconfig import Ecnconfig
@@ -45,12 +46,15 @@ def recognised(document: Document) -> Platform[Any]:
         It is a template, or looks like none of them.
     """
     document.refuse_templates()
-    for platform in PLATFORMS:
-        if platform.recognises(document.text):
-            return platform
+    what = what_else(document.text, is_alike=True)
+    if not what:
+        for platform in PLATFORMS:
+            if platform.recognises(document.text):
+                return platform
+        what = what_else(document.text, is_alike=False)
     raise ScenarioError(
-        f"error: `{document.name}` looks like the configuration of no platform that is known\n"
-        f"hint: name it: --platform {'|'.join(NAMES)}\n"
+        f"error: `{document.name}` {what or 'looks like the configuration of no platform that is known'}\n"
+        f"hint: these are read, and --platform names them: {', '.join(f'{p.name} ({p.title})' for p in PLATFORMS)}\n"
     )
 
 
