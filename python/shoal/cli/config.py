@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from shoal.cli.console import data, talk
 from shoal.cli.declare import argument, option
-from shoal.cli.options import Json, ScenarioFile, Set, Sizes, read_scenario
+from shoal.cli.options import Fresh, Json, ScenarioFile, Set, Sizes, Workers, kept_runs, read_scenario
 from shoal.cli.platform_options import listed, with_platform_options
 from shoal.errors import UsageError
 from shoal.files import refuse_foreign, unwritable, write_text
 
 if TYPE_CHECKING:
     from shoal.switch import Configuration, Port, Queue, Remark, Switch
+    from shoal.switch.simulate import Experiment
 
 app = typer.Typer(
     name="config",
@@ -110,23 +112,13 @@ def read(
       shoal config read running-config.txt --port-speed 25G --queue 3 --out queue3.toml
     """
     from shoal.scenario import Scenario
-    from shoal.switch import Document, Port, read_configuration
-    from shoal.switch.amounts import USUAL_SEGMENT_BYTES, rate_of, seconds_of
     from shoal.switch.checks import remarks
-    from shoal.switch.reading import read_config_text
     from shoal.switch.several import scenario_of_queues
-    from shoal.switch.simulate import Experiment, chosen, groups_of
+    from shoal.switch.simulate import chosen, groups_of
 
-    if not_ect not in ("drop", "pass"):
-        raise UsageError(f"`--not-ect {not_ect}`", hint="drop or pass")
-    device = _device(switch)
-    segment = segment_bytes or device.segment_bytes or USUAL_SEGMENT_BYTES
-    cells = cell or device.cell_bytes or 1
-    port = Port(rate_of(port_speed), segment_bytes=segment, buffer_bytes=buffer, cell_bytes=cells)
-    groups = groups_of(flows)
-    experiment = Experiment(port, seconds_of(rtt), groups, host, not_ect, buffer, where=device.where)
-    document = Document(str(file), read_config_text(file), port, device, segment_known=segment_bytes is not None)
-    configuration = read_configuration(document, platform)
+    opened = _opened(file, port_speed, platform, switch, cell, segment_bytes, buffer)
+    configuration, port, device = opened
+    experiment = replace(_experiment(opened, rtt, host, not_ect), groups=groups_of(flows))
     queues = chosen(configuration.queues, queue)
     scenario = None
     if out is not None:
@@ -141,6 +133,99 @@ def read(
         talk.note(f"assumed of {device.title}: {', '.join(device.assumed)}")
     if out is not None and scenario is not None:
         _write(out, f"{_first_line}\n{scenario}", f"wrote {out}; `shoal run {out}` runs it")
+
+
+@app.command("judge")
+def judge(
+    file: _File,
+    port_speed: _PortSpeed,
+    platform: _Recognised = None,
+    queue: _OneQueue = None,
+    switch: _Switch = None,
+    cell: _Cell = None,
+    segment_bytes: _Segment = None,
+    buffer: _Buffer = None,
+    rtt: _Rtt = "100us",
+    host: _Host = None,
+    not_ect: _NotEct = "pass",
+    json_: Json = False,
+    workers: Workers = None,
+    fresh: Fresh = False,
+) -> None:
+    """Say which queues of a configuration starve CUBIC, and which DCTCP; worst first.
+
+    Each queue is simulated alone at the speed of its port: four DCTCP flows with four of CUBIC, which once do not ask
+    for ECN and once do. What they get is shown as a part of a fair share, mean of three seeds.
+
+    [bold]Examples[/]
+
+      shoal config judge qos.json --port-speed 25G
+      shoal config judge running-config.txt --port-speed 10G --rtt 200us --queue 3
+    """
+    from shoal.switch.judging import judge as judged
+    from shoal.switch.judging import judgement_json, judgement_table
+    from shoal.switch.simulate import chosen
+    from shoal.switch.tables import merged
+
+    opened = _opened(file, port_speed, platform, switch, cell, segment_bytes, buffer)
+    experiment = _experiment(opened, rtt, host, not_ect)
+    queues = chosen(opened.configuration.queues, queue)
+    judgements = judged(queues, experiment, workers=workers, cache=kept_runs(fresh=fresh), progress=True)
+    if json_:
+        content = {"schema": 1, "file": str(file), "platform": opened.configuration.platform}
+        data.json(json.dumps({**content, "queues": judgement_json(judgements)}, indent=2, allow_nan=False))
+    else:
+        data.heading(f"{file}: {opened.configuration.title}, each queue alone at {port_speed}, round trip {rtt}")
+        data.table(judgement_table(judgements))
+        for text in dict.fromkeys(
+            f"Queue {each.queue.name}, beside {each.beside}, {each.verdict}: {why}."
+            for each in judgements
+            for why in each.mechanisms
+        ):
+            data.sentence(text)
+    noted = [*opened.configuration.remarks_on(queues), *dict.fromkeys(experiment.remarks)]
+    _warn(merged(noted))
+
+
+class _Opened(NamedTuple):
+    """A configuration that was read, with the port and the device."""
+
+    configuration: Configuration
+    port: Port
+    device: Switch
+
+
+def _opened(
+    file: Path,
+    port_speed: str,
+    platform: str | None,
+    switch: str | None,
+    cell: int | None,
+    segment_bytes: int | None,
+    buffer: int | None,
+) -> _Opened:
+    from shoal.switch import Document, Port, read_configuration
+    from shoal.switch.amounts import USUAL_SEGMENT_BYTES, rate_of
+    from shoal.switch.reading import read_config_text
+
+    device = _device(switch)
+    segment = segment_bytes or device.segment_bytes or USUAL_SEGMENT_BYTES
+    cells = cell or device.cell_bytes or 1
+    port = Port(rate_of(port_speed), segment_bytes=segment, buffer_bytes=buffer, cell_bytes=cells)
+    document = Document(str(file), read_config_text(file), port, device, segment_known=segment_bytes is not None)
+    return _Opened(read_configuration(document, platform), port, device)
+
+
+def _experiment(opened: _Opened, rtt: str, host: str | None, not_ect: str) -> Experiment:
+    """What is run behind queues of a port, with the usual groups of flows."""
+    from shoal.switch.amounts import seconds_of
+    from shoal.switch.simulate import Experiment
+
+    if not_ect not in ("drop", "pass"):
+        raise UsageError(f"`--not-ect {not_ect}`", hint="drop or pass")
+    port = opened.port
+    usual = Experiment.groups
+    return Experiment(port, seconds_of(rtt), usual, host, not_ect, port.buffer_bytes, where=opened.device.where)
 
 
 @app.command("write")

@@ -37,11 +37,14 @@ class Group:
         How many flows.
     queue
         Name or number of the queue that they join; empty if that is not said.
+    asks_for_ecn
+        Whether they ask for ECN although their controller usually does not.
     """
 
     controller: str
     count: int
     queue: str = ""
+    asks_for_ecn: bool = False
 
     def __str__(self) -> str:
         return f"{self.controller}*{self.count}" + (f"@{self.queue}" if self.queue else "")
@@ -125,7 +128,7 @@ def without_law(experiment: Experiment, *, buffer: str, title: str) -> ScenarioK
 def flow_of(group: Group, experiment: Experiment, *, name: str) -> Flow:
     """The keys of a group of flows."""
     rtt = _time(experiment.rtt_s)
-    return {
+    flow: Flow = {
         "name": name,
         "cc": group.controller,
         "rtt": rtt,
@@ -133,6 +136,7 @@ def flow_of(group: Group, experiment: Experiment, *, name: str) -> Flow:
         "host": experiment.host_preset,
         "start": {"uniform": ["0 s", rtt]},
     }
+    return {**flow, "ecn": "on"} if group.asks_for_ecn else flow
 
 
 def _time(seconds: Fraction) -> str:
