@@ -313,13 +313,13 @@ def test_sonic_schedulers_and_buffers() -> None:
     """1001 bit/s are 125.125 bytes a second, rounded up; weights are 1 to 100."""
     weighted = queue(3, scheduler=Scheduler(Serving.WEIGHTED, weight=101), shaping=Shaping(1001, 9000))
     tables = json.loads(write("sonic", weighted)[0])
-    assert tables["SCHEDULER"]["scheduler.3"] == {
+    assert tables["SCHEDULER"]["SHOAL_SCHEDULER_3"] == {
         "type": "DWRR", "weight": "100", "meter_type": "bytes", "cir": "126", "pir": "126", "cbs": "9000",
         "pbs": "9000",
     }  # fmt: skip
     assert "the weight 101 becomes 100" in write("sonic", weighted)[1]
     assert "becomes" not in write("sonic", queue(scheduler=Scheduler(Serving.WEIGHTED, weight=100)))[1]
-    assert json.loads(write("sonic", strict(3))[0])["SCHEDULER"]["scheduler.3"] == {"type": "STRICT"}
+    assert json.loads(write("sonic", strict(3))[0])["SCHEDULER"]["SHOAL_SCHEDULER_3"] == {"type": "STRICT"}
     own = queue(3, buffer=Buffer(1500, limit=amount(1001, Unit.BYTES)))
     text, said = write("sonic", own)
     assert ("BUFFER_PROFILE" in text, "--with-limit" in said) == (False, True)

@@ -333,8 +333,8 @@ def test_sonic_names_of_profiles_and_schedulers_that_differ_by_queue() -> None:
     other = replace(served[1], ports=("Ethernet4",))
     found = json.loads(write("sonic", served[0], other)[0])
     assert {key: one["scheduler"] for key, one in found["QUEUE"].items()} == {
-        "Ethernet0|3": "scheduler.3",
-        "Ethernet4|3": "scheduler.3.Ethernet4",
+        "Ethernet0|3": "SHOAL_SCHEDULER_3",
+        "Ethernet4|3": "SHOAL_SCHEDULER_3.Ethernet4",
     }
     pool = Buffer(0, amount(9, Unit.BYTES), None, 10**6, "pool", "b")
     found = json.loads(write("sonic", queue(buffer=pool))[0])

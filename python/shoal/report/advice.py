@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from shoal.plots import save
 from shoal.report import advice_figures
 from shoal.report.build import figure_values
 from shoal.report.page import render
+from shoal.switch import find_platform
 
 if TYPE_CHECKING:
     from shoal.advise import Advice
@@ -47,5 +49,17 @@ def write_advice(folder: Path, advice: Advice, configurations: Configurations, t
         write_text(folder / "report.html", page)
         write_text(folder / "advice.json", text)
         write_text(folder / "scenario.toml", advice.scenario.to_toml())
-        for name, (written, _) in configurations.items():
-            write_text(folder / f"{name}.txt", written)
+        for name, (written, remarks) in configurations.items():
+            for file, content in _files(name, written, remarks).items():
+                write_text(folder / file, content)
+
+
+def _files(name: str, written: str, remarks: Sequence[str]) -> dict[str, str]:
+    """A configuration with what has to be known before it is loaded: as comments, or in a file beside it."""
+    sign = find_platform(name).comment
+    lines = [line for remark in remarks for line in textwrap.wrap(remark, 100)]
+    if not lines:
+        return {f"{name}.txt": written}
+    if not sign:
+        return {f"{name}.txt": written, f"{name}-remarks.txt": "\n".join(lines) + "\n"}
+    return {f"{name}.txt": "".join(f"{sign} {line}\n" for line in lines) + written}

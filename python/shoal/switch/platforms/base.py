@@ -29,6 +29,8 @@ class Platform(ABC, Generic[OptionsT]):
         What its writer can be told; the command line has these options.
     always_leads
         Whether its writer always says which packets go to which queue.
+    comment
+        How a line begins that the device passes over; empty if there is no such line.
     """
 
     name: ClassVar[str]
@@ -36,6 +38,7 @@ class Platform(ABC, Generic[OptionsT]):
     title: ClassVar[str]
     options: type[OptionsT]
     always_leads: ClassVar[bool] = False
+    comment: ClassVar[str] = ""
 
     @abstractmethod
     def recognises(self, text: str) -> bool:

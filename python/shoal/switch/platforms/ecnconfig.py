@@ -59,6 +59,7 @@ class Ecnconfig(Platform[EcnconfigOptions]):
     name = "ecnconfig"
     label = "ecnconfig"
     title = "commands of SONiC's ecnconfig"
+    comment = "#"
     options = EcnconfigOptions
 
     def recognises(self, text: str) -> bool:

@@ -51,6 +51,7 @@ class Eos(Platform[EosOptions]):
     name = "eos"
     label = "EOS"
     title = "Arista EOS"
+    comment = "!"
     options = EosOptions
 
     def recognises(self, text: str) -> bool:

@@ -53,6 +53,7 @@ class Nxos(Platform[NxosOptions]):
     name = "nxos"
     label = "NX-OS"
     title = "Cisco NX-OS"
+    comment = "!"
     options = NxosOptions
 
     @property

@@ -113,15 +113,28 @@ class OpenConfig(Platform[OpenConfigOptions]):
                 config["queue-management-profile"] = name
             for port in queue.ports or writing.options.ports:
                 ports.setdefault(port, []).append({"name": queue.name, "config": config})
+        schedulers = _schedulers(queues)
+        policy = f"{writing.options.profile}_SCHEDULER"
+        bound = {"scheduler-policy": {"config": {"name": policy}}} if schedulers else {}
         tree: dict[str, Any] = {
             "queue-management-profiles": {"queue-management-profile": list(profiles.values())},
             "interfaces": {
                 "interface": [
-                    {"interface-id": port, "config": {"interface-id": port}, "output": {"queues": {"queue": entries}}}
+                    {
+                        "interface-id": port,
+                        "config": {"interface-id": port},
+                        "output": {"queues": {"queue": entries}, **bound},
+                    }
                     for port, entries in ports.items()
                 ]
             },
         }
+        if schedulers:
+            named = {"name": policy, "config": {"name": policy}, "schedulers": {"scheduler": schedulers}}
+            tree["scheduler-policies"] = {"scheduler-policy": [named]}
+        for queue in queues:
+            if queue.shaping is not None:
+                writing.remark(queue, "its shaper is not written", "set max-rate-percent of its scheduler")
         return json.dumps({"openconfig-qos:qos": tree}, indent=2) + "\n"
 
 
@@ -231,6 +244,27 @@ class _Reader:
                             return Scheduler(Serving.STRICT, priority=weight)
                         return Scheduler(Serving.WEIGHTED, weight=weight)
         return None
+
+
+def _schedulers(queues: Sequence[Queue]) -> list[dict[str, Any]]:
+    """The schedulers of a policy (openconfig-qos.yang): one for each strict queue, then one for all weights."""
+    served = [(queue, queue.scheduler) for queue in queues if queue.scheduler is not None]
+    strict = [(queue, how) for queue, how in served if how.serving is Serving.STRICT]
+    strict.sort(key=lambda pair: -(pair[1].priority or 0))
+    groups = [[pair] for pair in strict]
+    groups += [weighted] if (weighted := [pair for pair in served if pair[1].serving is Serving.WEIGHTED]) else []
+    schedulers = []
+    for sequence, group in enumerate(groups):
+        config: dict[str, Any] = {"sequence": sequence}
+        if group[0][1].serving is Serving.STRICT:
+            config["priority"] = "STRICT"
+        inputs = []
+        for queue, how in group:
+            number = how.priority if how.serving is Serving.STRICT else how.weight
+            leaves = {"id": queue.name, "input-type": "QUEUE", "queue": queue.name}
+            inputs.append({"id": queue.name, "config": leaves if number is None else {**leaves, "weight": str(number)}})
+        schedulers.append({"sequence": sequence, "config": config, "inputs": {"input": inputs}})
+    return schedulers
 
 
 def _tree(content: Any) -> Any:

@@ -91,7 +91,8 @@ def _add(tables: dict[str, dict[str, Any]], queue: Queue, writing: _Writing, que
     ports = queue.ports or options.ports
     scheduler = _scheduler(queue, writing)
     if scheduler is not None:
-        name = f"scheduler.{queue.index or 0}"
+        # The community template calls those of the device scheduler.0 and so on, and all queues of all ports have them.
+        name = f"{options.profile}_SCHEDULER_{queue.index or 0}"
         if tables["SCHEDULER"].setdefault(name, scheduler) != scheduler:
             name = f"{name}.{ports[0]}"
             tables["SCHEDULER"][name] = scheduler

@@ -47,6 +47,7 @@ class Tc(Platform[TcOptions]):
     name = "tc"
     label = "tc"
     title = "Linux tc"
+    comment = "#"
     options = TcOptions
     always_leads = True
 
