@@ -103,3 +103,60 @@ def test_lines_of_names_are_those_of_the_file() -> None:
     with pytest.raises(shoal.ScenarioError, match=rf"text:{line}\n"):
         read(strange.replace('"note": "\\"ecn\\": {", ', ""))
     assert only(json.dumps(json.loads(tables(SONIC_PROFILE)))).mark is not None
+
+
+DEVICE = {
+    "WRED_PROFILE": {"P": SONIC_PROFILE},
+    "SCHEDULER": {"s": {"type": "DWRR", "weight": "20"}},
+    "QUEUE": {"Ethernet0|3": {"wred_profile": "P", "scheduler": "s"}, "Ethernet4|3-4": {"wred_profile": "P"}},
+    "PORT_QOS_MAP": {"Ethernet0": {"dscp_to_tc_map": "m", "tc_to_queue_map": "m"}},
+    "DSCP_TO_TC_MAP": {"m": {"8": "3"}},
+    "TC_TO_QUEUE_MAP": {"m": {"3": "3"}},
+}
+
+
+def flat(*, is_dump: bool = False) -> dict[str, Any]:
+    """The database itself: a name for each entry."""
+    entries = {f"{name}|{key}": entry for name, table in DEVICE.items() for key, entry in table.items()}
+    if not is_dump:
+        return entries
+    dump = {name: {"type": "hash", "value": entry, "ttl": -0.001} for name, entry in entries.items()}
+    return dump | {"FEATURE|bgp": {"type": "hash", "value": {"NULL": "NULL"}}}
+
+
+def test_the_database_itself_is_read_as_its_configuration() -> None:
+    expected = read(json.dumps(DEVICE))
+    assert len(expected.queues) == 3
+    for content in (flat(), flat(is_dump=True)):
+        for indent in (None, 2):
+            assert read(json.dumps(content, indent=indent)).queues == expected.queues
+    broken = json.dumps(flat() | {"WRED_PROFILE|P": SONIC_PROFILE | {"ecn": "ecn_some"}}, indent=1)
+    line = next(number for number, row in enumerate(broken.splitlines(), 1) if '"ecn"' in row)
+    with pytest.raises(shoal.ScenarioError, match=rf"text:{line}\n"):
+        read(broken)
+
+
+@pytest.mark.parametrize(
+    ("content", "message", "hint"),
+    [
+        ({"localhost": DEVICE, "asic0": DEVICE}, "the databases of several ASICs: localhost, asic0", "jq '.asic0'"),
+        ([{"op": "add", "path": "/QUEUE", "value": {}}], "a patch .RFC 6902. changes what a device has", "whole"),
+        ([], "CONFIG_DB is an object of tables", "right file"),
+    ],
+)
+def test_other_forms_are_refused_as_what_they_are(content: Any, message: str, hint: str) -> None:
+    with pytest.raises(shoal.ScenarioError, match=message) as caught:
+        read(json.dumps(content), platform="sonic")
+    assert hint in str(caught.value)
+
+
+def test_truth_of_json_is_that_of_the_database() -> None:
+    words = tables(SONIC_PROFILE | {"wred_green_enable": "true"})
+    assert read(words.replace('"true"', "true")).queues == read(words).queues
+    assert read(words.replace('"true"', "false")).queues[0].drop is None
+
+
+def test_ports_of_another_speed_are_said() -> None:
+    device = {**DEVICE, "PORT": {"Ethernet0": {"speed": "25000"}, "Ethernet8": {"speed": "400000"}}}
+    assert "ports of this file have 25 Gbit/s" in said(read(json.dumps(device), rate_bps=100 * 10**9))
+    assert "ports of this file" not in said(read(json.dumps(device), rate_bps=25 * 10**9))  # the other has no queue

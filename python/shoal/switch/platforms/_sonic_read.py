@@ -13,7 +13,8 @@ from shoal.models import nearest
 from shoal.switch.amounts import whole_bytes
 from shoal.switch.model import Action, Buffer, Law, Queue, Scheduler, Serving, Shaping
 from shoal.switch.platforms import _sonic_fields as fields
-from shoal.switch.reading import Document, JsonFile, table
+from shoal.switch.platforms._sonic_tables import Tables
+from shoal.switch.reading import Document, table
 
 
 def queues(document: Document) -> list[Queue]:
@@ -24,11 +25,7 @@ def queues(document: Document) -> list[Queue]:
     ScenarioError
         It is a template or no JSON, or a profile contradicts itself or has a field that orchagent does not know.
     """
-    file = JsonFile(document)
-    if not isinstance(file.content, Mapping):
-        document.refuse(1, "CONFIG_DB is an object of tables", "is this the right file?")
-    file.say_repeated(lambda name: name in (*fields.TABLES, *fields.MAPS))
-    queues = _Reader(document, file).queues()
+    queues = _Reader(document, Tables(document)).queues()
     if not queues:
         document.refuse(
             1, "no WRED_PROFILE and no QUEUE in this file", "give the file that has them: qos.json or config_db.json",
@@ -44,15 +41,15 @@ _largest_buffer = "a threshold of 0 stands for the largest buffer, whose size th
 class _Profile:
     """An entry of WRED_PROFILE, read for the colour of ordinary packets."""
 
-    def __init__(self, document: Document, file: JsonFile, name: str, entry: Any) -> None:
-        self.document, self.file, self.name = document, file, name
+    def __init__(self, document: Document, tables: Tables, name: str, entry: Any) -> None:
+        self.document, self.tables, self.name = document, tables, name
         self.colour = document.switch.colour
         # Why there is no law although the profile acts; empty if there is one, or none at all.
         self.unknown = ""
-        self.line = file.line("WRED_PROFILE", name)
+        self.line = tables.line("WRED_PROFILE", name)
         if not isinstance(entry, Mapping):
             document.refuse(self.line, f"the profile `{name}` is not an object", "give its fields")
-        self.values = {key: str(value).strip() for key, value in entry.items()}
+        self.values = {key: _text(value) for key, value in entry.items()}
         for key in self.values:
             if key not in fields.PROFILE_FIELDS:
                 what = f"`{key}` is not a field of WRED_PROFILE: orchagent rejects the whole profile `{name}`"
@@ -60,7 +57,7 @@ class _Profile:
 
     def refuse(self, key: str, what: str, hint: str) -> NoReturn:
         """Refuse a field."""
-        self.document.refuse(self.file.line("WRED_PROFILE", self.name, key), what, hint)
+        self.document.refuse(self.tables.line("WRED_PROFILE", self.name, key), what, hint)
 
     def laws(self) -> _Laws:
         """What marks, what drops others, and what drops ECT packets."""
@@ -148,7 +145,7 @@ class _Profile:
             self.document.remark(
                 f"`{key}` of `{self.name}` is beyond 2^31 - 1, where orchagent's conversion fails",
                 hint="write less than 2 GiB",
-                line=self.file.line("WRED_PROFILE", self.name, key),
+                line=self.tables.line("WRED_PROFILE", self.name, key),
             )
         return value
 
@@ -178,23 +175,21 @@ class _State:
 
 
 class _Reader:
-    def __init__(self, document: Document, file: JsonFile) -> None:
+    def __init__(self, document: Document, tables: Tables) -> None:
         self.document = document
-        self.file = file
+        self.tables = tables
         self._code_points: dict[tuple[str, str], dict[str, tuple[int, ...]]] = {}
-        self.tables: dict[str, dict[str, Any]] = {
-            name: table(file.content, name) for name in (*fields.TABLES, *fields.MAPS)
-        }
 
     def queues(self) -> list[Queue]:
         profiles = {}
         for name, entry in self.tables["WRED_PROFILE"].items():
-            profile = _Profile(self.document, self.file, name, entry)
+            profile = _Profile(self.document, self.tables, name, entry)
             profiles[name] = profile.laws(), profile.unknown
+        self.compare_speeds()
         ports_of: dict[_State, list[str]] = {}
         line_of: dict[_State, int] = {}
         for key, entry in self.tables["QUEUE"].items():
-            line = self.file.line("QUEUE", key)
+            line = self.tables.line("QUEUE", key)
             if not isinstance(entry, Mapping):
                 self.document.refuse(line, f"the entry `{key}` is not an object", 'as in {"wred_profile": "NAME"}')
             for name in entry:
@@ -231,7 +226,7 @@ class _Reader:
         bound = {queue.profile for queue in queues}
         for name in profiles:
             if name not in bound:
-                line = self.file.line("WRED_PROFILE", name)
+                line = self.tables.line("WRED_PROFILE", name)
                 if self.tables["QUEUE"]:
                     self.document.remark(
                         f"no queue has the profile `{name}`", hint="name it in QUEUE, or remove it", line=line
@@ -266,10 +261,10 @@ class _Reader:
         indices = re.fullmatch(r"\s*([0-9]+)(?:-([0-9]+))?\s*", last)
         if not names or indices is None:
             what, hint = f"`{key}` is not a key of {table_name}", "as in Ethernet0|3 or Ethernet0|3-4"
-            self.document.refuse(self.file.line(table_name, key), what, hint)
+            self.document.refuse(self.tables.line(table_name, key), what, hint)
         first, end = int(indices[1]), int(indices[2] or indices[1])
         if end < first or end > 63:
-            line = self.file.line(table_name, key)
+            line = self.tables.line(table_name, key)
             self.document.refuse(line, f"`{key}` has no such queues", "as in Ethernet0|3-4")
         for port in "|".join(names).split(","):
             for index in range(first, end + 1):
@@ -279,7 +274,7 @@ class _Reader:
         entry = table(self.tables["SCHEDULER"], name)
         if not entry:
             return None, None
-        line = self.file.line("SCHEDULER", name)
+        line = self.tables.line("SCHEDULER", name)
         kind = str(entry.get("type", "WRR")).strip().upper()
         if kind not in ("DWRR", "WRR", "STRICT"):
             self.document.refuse(line, f"`{kind}` is not a scheduler", "write DWRR, WRR or STRICT")
@@ -298,7 +293,7 @@ class _Reader:
         text = str(entry.get(key, "")).strip()
         if text and not text.isdecimal():
             self.document.refuse(
-                self.file.line("SCHEDULER", name, key), f"`{key}` is not a whole number", 'as in "1250000000"'
+                self.tables.line("SCHEDULER", name, key), f"`{key}` is not a whole number", 'as in "1250000000"'
             )
         return int(text) if text else None
 
@@ -319,7 +314,7 @@ class _Reader:
         entry = table(self.tables["BUFFER_PROFILE"], name)
         if not entry:
             return None
-        line = self.file.line("BUFFER_PROFILE", name)
+        line = self.tables.line("BUFFER_PROFILE", name)
         pool_name = _name(entry.get("pool"))
         pool = table(self.tables["BUFFER_POOL"], pool_name)
         numbers = {}
@@ -344,6 +339,22 @@ class _Reader:
             pool=pool_name,
             profile=name,
         )
+
+    def compare_speeds(self) -> None:
+        """Say when ports that have queues have another speed, in Mbit/s, than the one that thresholds are shown for."""
+        with_queues = {port.strip() for key in self.tables["QUEUE"] for port in key.rpartition("|")[0].split(",")}
+        speeds = {
+            int(text)
+            for name, entry in self.tables["PORT"].items()
+            if name in with_queues and (text := _text(table({"": entry}, "").get("speed", ""))).isdecimal()
+        }
+        others = sorted(speeds - {self.document.port.rate_bps // 10**6})
+        if others:
+            shown = ", ".join(f"{speed / 1000:g}" for speed in others)
+            self.document.remark(
+                f"ports of this file have {shown} Gbit/s: times, and what is simulated, are of the given speed",
+                hint="give that of the port as --port-speed",
+            )
 
     def state(self, port: str, index: int, entry: Mapping[str, Any]) -> _State:
         """What a queue of a port is; priority and queue are taken to have the same number."""
@@ -383,6 +394,11 @@ class _Reader:
         return {
             port.strip(): dict(entry) for key, entry in entries if isinstance(entry, Mapping) for port in key.split(",")
         }
+
+
+def _text(value: Any) -> str:
+    """The text of a field; JSON's own true and false are those of the database."""
+    return str(value).lower() if isinstance(value, bool) else str(value).strip()
 
 
 def _name(reference: Any) -> str:

@@ -61,7 +61,7 @@ class Sonic(Platform[SonicOptions]):
 
     def recognises(self, text: str) -> bool:
         """Look for the name of a table about queues."""
-        return any(f'"{name}"' in text for name in fields.TABLES)
+        return any(f'"{name}{end}' in text for name in fields.TABLES for end in ('"', "|"))
 
     def queues(self, document: Document) -> list[Queue]:
         """Read a file of CONFIG_DB."""
