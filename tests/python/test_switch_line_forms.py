@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 
 import pytest
+from conftest import Cli
 from switch_documents import read, said
 
 from shoal.switch.checks import answers
@@ -76,3 +78,59 @@ def test_eos_laws_of_drop_precedences_act_each_on_its_own() -> None:
         assert "remove the other" not in said(configuration)
     again = read(EOS + "\n      ".join([laws[0], laws[0]]) + "\n")
     assert "the last acts" in said(again)
+
+
+NEXUS = """class-map type qos match-all R
+  match cos 3
+policy-map type qos SVC
+  class R
+    set qos-group 3
+policy-map type queuing OUT
+  class type queuing c-out-8q-q3
+    bandwidth remaining percent 50
+    random-detect minimum-threshold 300 kbytes maximum-threshold 300 kbytes drop-probability 100 weight 0 ecn
+  class type queuing c-out-8q-q-default
+    bandwidth remaining percent 50
+"""
+ARISTA = """qos trust cos
+qos map cos 3 to traffic-class 3
+interface Ethernet1
+   uc-tx-queue 3
+      random-detect ecn minimum-threshold 300 kbytes maximum-threshold 300 kbytes max-mark-probability 100 weight 0
+   uc-tx-queue 0
+      bandwidth percent 50
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "line", "names"),
+    [
+        (NEXUS, "`match cos`", 2, ("c-out-8q-q3", "c-out-8q-q-default")),
+        (NEXUS.replace("cos 3", "access-group name RDMA"), "`match access-group`", 2, ("3", "0")),
+        (NEXUS.replace("cos 3", "protocol arp"), "`match protocol`", 2, ("3", "0")),
+        (ARISTA, "`qos trust cos`", 1, ("3", "0")),
+    ],
+)
+def test_queues_that_something_else_leads_to_are_no_scenario(
+    cli: Cli, tmp_path: Path, text: str, what: str, line: int, names: tuple[str, str]
+) -> None:
+    configuration = read(text)
+    assert f"text:{line}: {what} is not read: which packets wait in which queue is not known" in said(configuration)
+    file, out = tmp_path / "config.txt", tmp_path / "out.toml"
+    file.write_text(text, encoding="utf-8")
+    words = ("config", "read", str(file), "--port-speed", "25G", "--out", str(out))
+    refused = cli(*words)
+    assert (refused.code, out.exists()) == (2, False)
+    assert f"config.txt:{line}: {what} is not read" in " ".join(refused.err.split())
+    # One queue alone, and flows that say where they wait, need no map.
+    assert cli(*words, "--queue", names[0]).code == 0
+    assert 'kind = "wred"' in out.read_text(encoding="utf-8")
+    told = cli(*words, "--force", "--flows", f"dctcp*4@{names[0]}", "--flows", f"cubic*4@{names[1]}")
+    assert told.code == 0, told.err
+    assert out.read_text(encoding="utf-8").count("dscp = ") == 4
+
+
+def test_precedences_are_code_points() -> None:
+    text = NEXUS.replace("match cos 3", "match precedence 3,5")
+    queue = next(queue for queue in read(text).queues if queue.index == 3)
+    assert queue.dscp == (*range(24, 32), *range(40, 48))

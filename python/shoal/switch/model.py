@@ -258,12 +258,15 @@ class Configuration:
     ----------
     platform, title
         What the command line calls the platform, and what its text is.
+    unread
+        Statements that decide which packets wait in which queue, and are not read.
     """
 
     platform: str
     title: str
     queues: tuple[Queue, ...]
     remarks: tuple[Remark, ...] = ()
+    unread: tuple[Remark, ...] = ()
 
     def remarks_on(self, queues: Iterable[Queue]) -> list[Remark]:
         """The remarks on some of its queues, and those on none in particular."""

@@ -32,6 +32,7 @@ class Document:
     switch: Switch = field(default_factory=Switch)
     segment_known: bool = False
     remarks: list[Remark] = field(default_factory=list)
+    unread: list[Remark] = field(default_factory=list)
 
     def source(self, line: int) -> Source:
         """A place in it."""
@@ -42,6 +43,12 @@ class Document:
         remark = Remark(text, hint, self.source(line) if line else None, queue)
         if remark not in self.remarks:
             self.remarks.append(remark)
+
+    def leave_unread(self, what: str, line: int) -> None:
+        """Note a statement that decides which packets wait where, and is not read."""
+        remark = Remark(f"{what} is not read: which packets wait in which queue is not known", "", self.source(line))
+        if remark not in self.unread:
+            self.unread.append(remark)
 
     def refuse(self, line: int, what: str, hint: str, *, words: Sequence[str] = ()) -> NoReturn:
         """Refuse a line, of which only ``words`` are shown: those of a statement about queues.

@@ -72,4 +72,5 @@ class Platform(ABC, Generic[OptionsT]):
     def read(self, document: Document) -> Configuration:
         """Read a configuration; see :meth:`queues`."""
         queues = tuple(self.queues(document))
-        return Configuration(self.name, self.title, queues, tuple(document.remarks))
+        remarks = (*document.remarks, *document.unread)
+        return Configuration(self.name, self.title, queues, remarks, tuple(document.unread))

@@ -147,6 +147,10 @@ def _groups(document: Document) -> tuple[list[_Group], int]:
     return groups, non_ect
 
 
+# What leads packets to traffic classes by something else than their code point.
+_unread = (("qos", "trust", "cos"), ("qos", "map", "cos"), ("service-policy", "type", "qos", "input"))
+
+
 def _code_points(document: Document) -> dict[int, tuple[int, ...]]:
     """The code points that the maps of the device lead to each queue, by its number.
 
@@ -166,6 +170,8 @@ def _code_points(document: Document) -> dict[int, tuple[int, ...]]:
             line.expect("traffic-class")
             number = line.whole("a traffic class", 0, 7)
             classes |= dict.fromkeys(points, number)
+        elif any(statement.starts(*start) for start in _unread):
+            document.leave_unread(f"`{' '.join(words[:3])}`", statement.line)
         elif statement.starts("qos", "map", "traffic-class") and "to" in words:
             to = words.index("to")
             line = Words(document, statement, to + 1, "qos map traffic-class 1 to tx-queue 1")

@@ -6,7 +6,7 @@ After the command reference of the Nexus 9000 for 9.3(x), chapter R; what it lea
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -159,6 +159,25 @@ def _led(queue: Queue, points: Mapping[int, tuple[int, ...] | None]) -> Queue:
     return replace(queue, takes_rest=True) if dscp is None else replace(queue, dscp=dscp)
 
 
+def _matched(document: Document, statement: Statement) -> Iterable[int]:
+    """The code points of a `match`; none, and a remark, where it looks at something else."""
+    if statement.starts("match", "dscp"):
+        points = code_points(statement.words[2:])
+        if points is None:
+            document.refuse_statement(
+                statement, "not code points", "numbers, ranges and names, as in match dscp 8-10,af11"
+            )
+        return points
+    if statement.starts("match", "precedence"):
+        # The upper three bits of the code point (RFC 2474 section 4.2.2).
+        numbers = [word for part in statement.words[2:] for word in part.split(",")]
+        if not all(word.isdecimal() and int(word) < 8 for word in numbers):
+            document.refuse_statement(statement, "not precedences", "numbers from 0 to 7, as in match precedence 3")
+        return [8 * int(word) + low for word in numbers for low in range(8)]
+    document.leave_unread(f"`{' '.join(statement.words[:2])}`", statement.line)
+    return ()
+
+
 def _code_points(document: Document) -> dict[int, tuple[int, ...] | None]:
     """The code points of each queue by its number: those of the classes that a policy puts into the queue's group.
 
@@ -176,13 +195,8 @@ def _code_points(document: Document) -> dict[int, tuple[int, ...] | None]:
             has_policy |= kind == "policy-map"
         elif words[0] in _headers:
             kind = name = ""
-        elif kind == "class-map" and statement.starts("match", "dscp"):
-            points = code_points(words[2:])
-            if points is None:
-                document.refuse_statement(
-                    statement, "not code points", "numbers, ranges and names, as in match dscp 8-10,af11"
-                )
-            classes.setdefault(name, set()).update(points)
+        elif kind == "class-map" and words[0] == "match":
+            classes.setdefault(name, set()).update(_matched(document, statement))
         elif kind == "policy-map" and words[0] == "class":
             name = words[-1]
         elif kind == "policy-map" and statement.starts("set", "qos-group"):
