@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 import json
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import Cli
 from switch_documents import SONIC_PROFILE, only, read, said
 
 import shoal
@@ -160,3 +162,17 @@ def test_ports_of_another_speed_are_said() -> None:
     device = {**DEVICE, "PORT": {"Ethernet0": {"speed": "25000"}, "Ethernet8": {"speed": "400000"}}}
     assert "ports of this file have 25 Gbit/s" in said(read(json.dumps(device), rate_bps=100 * 10**9))
     assert "ports of this file" not in said(read(json.dumps(device), rate_bps=25 * 10**9))  # the other has no queue
+
+
+def test_the_speed_of_the_port_is_that_of_the_file(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "config_db.json"
+    device = {**DEVICE, "PORT": {"Ethernet0": {"speed": "25000"}, "Ethernet4": {"speed": "25000"}}}
+    file.write_text(json.dumps(device), encoding="utf-8")
+    assert "ports of 25.000 Gbit/s" in cli("config", "read", str(file)).out
+    two = {**device, "PORT": {"Ethernet0": {"speed": "25000"}, "Ethernet4": {"speed": "100000"}}}
+    for content, words in ((two, "its ports have 25 and 100 Gbit/s"), (DEVICE, "does not have the speed of its ports")):
+        file.write_text(json.dumps(content), encoding="utf-8")
+        refused = cli("config", "read", str(file))
+        assert refused.code == 2
+        assert words in " ".join(refused.err.split())
+        assert "--port-speed" in refused.err

@@ -31,7 +31,9 @@ app = typer.Typer(
 
 _first_line = "# Made by `shoal config read`."
 _File = Annotated[Path, argument("FILE", "A configuration of a platform, or commands of tc.")]
-_PortSpeed = Annotated[str, option("--port-speed", "RATE", "Of the port, as in 100G.")]
+_PortSpeed = Annotated[
+    str | None, option("--port-speed", "RATE", "Of the port, as in 100G; by default that of the ports in the file.")
+]
 _Recognised = Annotated[str | None, option("--platform", "NAME", f"{listed}; recognised by default.")]
 _Platform = Annotated[str, option("--platform", "NAME", f"{listed}.")]
 _OneQueue = Annotated[str | None, option("--queue", "N", "Only this queue, by its number or name.")]
@@ -84,7 +86,7 @@ _Written = Annotated[Path | None, option("--out", "FILE", "Write it to a new fil
 @app.command("read")
 def read(
     file: _File,
-    port_speed: _PortSpeed,
+    port_speed: _PortSpeed = None,
     platform: _Recognised = None,
     queue: _OneQueue = None,
     port_name: _Port = None,
@@ -140,7 +142,7 @@ def read(
 @app.command("judge")
 def judge(
     file: _File,
-    port_speed: _PortSpeed,
+    port_speed: _PortSpeed = None,
     platform: _Recognised = None,
     queue: _OneQueue = None,
     switch: _Switch = None,
@@ -164,10 +166,12 @@ def judge(
       shoal config judge qos.json --port-speed 25G
       shoal config judge running-config.txt --port-speed 10G --rtt 200us --queue 3
     """
+    from shoal.stats import single
     from shoal.switch.judging import judge as judged
     from shoal.switch.judging import judgement_json, judgement_table
     from shoal.switch.simulate import chosen
     from shoal.switch.tables import merged
+    from shoal.words import rate
 
     opened = _opened(file, port_speed, platform, switch, cell, segment_bytes, buffer)
     experiment = _experiment(opened, rtt, host, not_ect)
@@ -177,7 +181,10 @@ def judge(
         content = {"schema": 1, "file": str(file), "platform": opened.configuration.platform}
         data.json(json.dumps({**content, "queues": judgement_json(judgements)}, indent=2, allow_nan=False))
     else:
-        data.heading(f"{file}: {opened.configuration.title}, each queue alone at {port_speed}, round trip {rtt}")
+        data.heading(
+            f"{file}: {opened.configuration.title}, each queue alone at "
+            f"{rate(single(float(opened.port.rate_bps)))}, round trip {rtt}"
+        )
         data.table(judgement_table(judgements))
         for text in dict.fromkeys(
             f"Queue {each.queue.name}, beside {each.beside}, {each.verdict}: {why}."
@@ -199,23 +206,32 @@ class _Opened(NamedTuple):
 
 def _opened(
     file: Path,
-    port_speed: str,
+    port_speed: str | None,
     platform: str | None,
     switch: str | None,
     cell: int | None,
     segment_bytes: int | None,
     buffer: int | None,
 ) -> _Opened:
-    from shoal.switch import Document, Port, read_configuration
+    from shoal.switch import Document, Port, find_platform, recognised
     from shoal.switch.amounts import USUAL_SEGMENT_BYTES, rate_of
     from shoal.switch.reading import read_config_text
 
     device = _device(switch)
     segment = segment_bytes or device.segment_bytes or USUAL_SEGMENT_BYTES
     cells = cell or device.cell_bytes or 1
-    port = Port(rate_of(port_speed), segment_bytes=segment, buffer_bytes=buffer, cell_bytes=cells)
+    port = Port(rate_of(port_speed or "1G"), segment_bytes=segment, buffer_bytes=buffer, cell_bytes=cells)
     document = Document(str(file), read_config_text(file), port, device, segment_known=segment_bytes is not None)
-    return _Opened(read_configuration(document, platform), port, device)
+    chosen = recognised(document) if platform is None else find_platform(platform)
+    if port_speed is None:
+        rates = sorted(chosen.stated_rates_bps(document))
+        if len(rates) != 1:
+            speeds = " and ".join(f"{rate / 1e9:g}" for rate in rates)
+            what = f"its ports have {speeds} Gbit/s" if rates else "it does not have the speed of its ports"
+            raise UsageError(f"`{file}`: {what}", hint="add --port-speed RATE, as in 100G")
+        port = replace(port, rate_bps=rates[0])
+        document = replace(document, port=port)
+    return _Opened(chosen.read(document), port, device)
 
 
 def _experiment(opened: _Opened, rtt: str, host: str | None, not_ect: str) -> Experiment:

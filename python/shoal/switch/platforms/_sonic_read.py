@@ -38,6 +38,13 @@ _Laws = tuple[Law | None, Law | None, Law | None]
 _largest_buffer = "a threshold of 0 stands for the largest buffer, whose size the configuration does not have"
 
 
+def stated_rates_bps(tables: Tables) -> set[int]:
+    """The speeds of the ports that have queues; the table has Mbit/s."""
+    with_queues = {port.strip() for key in tables["QUEUE"] for port in key.rpartition("|")[0].split(",")}
+    speeds = {name: _text(table({"": entry}, "").get("speed", "")) for name, entry in tables["PORT"].items()}
+    return {10**6 * int(text) for name, text in speeds.items() if name in with_queues and text.isdecimal()}
+
+
 class _Profile:
     """An entry of WRED_PROFILE, read for the colour of ordinary packets."""
 
@@ -348,18 +355,11 @@ class _Reader:
                 self.document.leave_unread("`dot1p_to_tc_map`", self.tables.line("PORT_QOS_MAP", name))
 
     def compare_speeds(self) -> None:
-        """Say when ports that have queues have another speed, in Mbit/s, than the one that thresholds are shown for."""
-        with_queues = {port.strip() for key in self.tables["QUEUE"] for port in key.rpartition("|")[0].split(",")}
-        speeds = {
-            int(text)
-            for name, entry in self.tables["PORT"].items()
-            if name in with_queues and (text := _text(table({"": entry}, "").get("speed", ""))).isdecimal()
-        }
-        others = sorted(speeds - {self.document.port.rate_bps // 10**6})
-        if others:
-            shown = ", ".join(f"{speed / 1000:g}" for speed in others)
+        """Say when ports that have queues have another speed than the one that thresholds are shown for."""
+        if others := sorted(stated_rates_bps(self.tables) - {self.document.port.rate_bps}):
             self.document.remark(
-                f"ports of this file have {shown} Gbit/s: times, and what is simulated, are of the given speed",
+                f"ports of this file have {', '.join(f'{rate / 1e9:g}' for rate in others)} Gbit/s: times, and what is "
+                "simulated, are of the given speed",
                 hint="give that of the port as --port-speed",
             )
 

@@ -64,6 +64,11 @@ class Platform(ABC, Generic[OptionsT]):
             The platform cannot express one of them; the message has the reasons.
         """
 
+    def stated_rates_bps(self, document: Document) -> set[int]:
+        """The speeds of the ports that have queues, in bit/s, as far as the configuration has them."""
+        del document
+        return set()
+
     @property
     def most_able(self) -> OptionsT:
         """The options for a device that can all that any device of the platform can."""

@@ -17,6 +17,7 @@ from shoal.switch.model import Law, Queue, Serving
 from shoal.switch.options import HasLimit, HasMap, HasPorts, HasProfile, Options, declared
 from shoal.switch.platforms import _sonic_fields as fields
 from shoal.switch.platforms import _sonic_read
+from shoal.switch.platforms._sonic_tables import Tables
 from shoal.switch.platforms.base import Platform
 from shoal.switch.reading import Document
 from shoal.switch.writing import (
@@ -62,6 +63,10 @@ class Sonic(Platform[SonicOptions]):
     def recognises(self, text: str) -> bool:
         """Look for the name of a table about queues."""
         return any(f'"{name}{end}' in text for name in fields.TABLES for end in ('"', "|"))
+
+    def stated_rates_bps(self, document: Document) -> set[int]:
+        """Read the speeds of ports."""
+        return _sonic_read.stated_rates_bps(Tables(document))
 
     def queues(self, document: Document) -> list[Queue]:
         """Read a file of CONFIG_DB."""
