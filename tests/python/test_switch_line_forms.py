@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Cli
-from switch_documents import read, said
+from switch_documents import EOS_DUAL, NXOS_DUAL, TC_RED, read, said
 
 from shoal.switch.checks import answers
 from shoal.switch.model import Scheduler, Serving
@@ -134,3 +134,18 @@ def test_precedences_are_code_points() -> None:
     text = NEXUS.replace("match cos 3", "match precedence 3,5")
     queue = next(queue for queue in read(text).queues if queue.index == 3)
     assert queue.dscp == (*range(24, 32), *range(40, 48))
+
+
+@pytest.mark.parametrize(
+    ("text", "prompts"),
+    [
+        (NXOS_DUAL, ("leaf1# ", "leaf1(config-pmap-c-que)# ")),
+        (EOS_DUAL, ("spine-2> ", "spine-2(config-if-Et1)# ")),
+        (TC_RED, ("root@host:/etc# ", "user@host.example:~$ ")),
+        ("ecnconfig -p P -gmin 1000 -gmax 2000 -gdrop 5\n", ("admin@sw:~$ ", "admin@sw:~$ sudo ")),
+    ],
+)
+def test_prompts_of_a_terminal_are_no_words(text: str, prompts: tuple[str, ...]) -> None:
+    for prompt in prompts:
+        pasted = "".join(f"{prompt}{line.strip()}\n" for line in text.splitlines())
+        assert [queue.laws for queue in read(pasted).queues] == [queue.laws for queue in read(text).queues]

@@ -19,6 +19,8 @@ from shoal.switch.presets import Switch
 
 # A string of JSON, with the colon behind it if it is a name.
 _string = re.compile(r'"(?:[^"\\]|\\.)*"(\s*:)?')
+# Such as `leaf1(config-pmap-que)# `, `switch> ` and `admin@sw:~$ `.
+_prompt = re.compile(r"^[\w.-]+(?:@[\w.-]+)?(?::[^\s#$>]*)?(?:\([\w-]+\))?[#>$] +(?=\S)", re.MULTILINE)
 _jinja = re.compile(r"\{%|\{\{")
 
 
@@ -33,6 +35,11 @@ class Document:
     segment_known: bool = False
     remarks: list[Remark] = field(default_factory=list)
     unread: list[Remark] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Take the prompts of a terminal off its lines, which keep their numbers."""
+        if self.text.lstrip()[:1] not in ("{", "["):
+            object.__setattr__(self, "text", _prompt.sub("", self.text))
 
     def source(self, line: int) -> Source:
         """A place in it."""
