@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 from shoal.expression import UndefinedError
 from shoal.files import new_folder, write_text, writing
 from shoal.results.one import Result, schema_version
+from shoal.seeds import refuse_repeated_seeds
 from shoal.stats import Estimate, estimate
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ class Results(Sequence[Result]):
 
     def __init__(self, results: Sequence[Result]) -> None:
         self._results = tuple(results)
+        # The same seed gives the same text, and to read the seeds of all of them would take as long as all the rest.
+        if len({result.json for result in self._results}) < len(self._results):
+            refuse_repeated_seeds(self.seeds)
 
     @overload
     def __getitem__(self, index: int) -> Result: ...

@@ -16,6 +16,7 @@ from shoal.runs.plan import Plan
 from shoal.runs.plane import kernel_here
 from shoal.runs.until import Until, least_seeds
 from shoal.scenario import Scenario, read_text
+from shoal.seeds import refuse_repeated_seeds
 from shoal.shipped import find_scenario
 from shoal.sizes import scenario_with_sizes
 from shoal.sweeps.kept import refuse_bad_axis
@@ -271,8 +272,7 @@ def _seeds(value: object) -> int | tuple[int, ...]:
         and value
         and all(isinstance(seed, int) and not isinstance(seed, bool) for seed in value)
     ):
-        if len(set(value)) < len(value):
-            raise UsageError("`seeds` has a seed twice", hint="each runs once")
+        refuse_repeated_seeds(value)
         return tuple(value)
     raise UsageError(f"`seeds` is {value!r}, expected how many or a list of seeds", hint="as in seeds = 5")
 
