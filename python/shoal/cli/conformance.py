@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from shoal.conformance import Verdict
 
 
+# The exit code of what is refused.
+_refused = 3
+
 _Scripts = Annotated[
     list[Path] | None, argument("[SCRIPT|FOLDER]...", "Scripts (.pkt); those for DCTCP if none is named.")
 ]
@@ -47,7 +50,8 @@ def conformance(
     """Play packet scripts (packetdrill's syntax) on our TCP models or on the real kernel.
 
     A script passes if every packet leaves when and as it says. What a plane does not have is refused, with the reason;
-    known differences are listed in a file and must still be there. The exit code is 1 if anything else differs.
+    known differences are listed in a file and must still be there. The exit code is 1 if anything else differs, and 3
+    if a script is none, or if no script was played at all.
 
     [bold]Examples[/]
 
@@ -84,8 +88,10 @@ def conformance(
         data.sentence(
             f"{len(verdicts)} scripts on {on.value}: " + ", ".join(f"{n} {what}" for what, n in sorted(counts.items()))
         )
-    if bad:
+    if any(verdict.outcome != "wrong" for verdict in bad):
         raise Exit(1)
+    if bad or all(verdict.outcome == "refused" for verdict in verdicts):
+        raise Exit(_refused)
 
 
 def _source(kernel: str | None) -> Path:
