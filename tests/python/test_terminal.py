@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from shoal.cli.layout import lines
 from shoal.cli.terminal import escaped, harmless, shown
+from shoal.linux import kernel
 from shoal.table import Table
 
 SHORT = ["--set", "duration=4 s", "--set", "warmup=1 s"]
@@ -188,6 +189,24 @@ def test_nothing_but_help_without_a_verb(inside: Cli) -> None:
     assert (done.code, done.err) == (0, "")
     assert done.out == inside("--help").out
     assert "Usage: shoal" in done.out
+
+
+@pytest.mark.parametrize("group", ["linux", "config", "new"])
+def test_nothing_but_help_without_a_verb_of_a_group(inside: Cli, group: str) -> None:
+    done = inside(group)
+    assert (done.code, done.err) == (0, "")
+    assert f"Usage: shoal {group}" in done.out
+
+
+@pytest.mark.parametrize("version", ["x", "", "6.", "9", "6.12.x", "6.12.1.2", "../7.3", "7.3 ", "99999.1"])
+def test_what_is_no_version_is_refused_before_anything_is_fetched(
+    inside: Cli, folder: Path, version: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernel, "fetch", None)
+    done = inside("linux", "build", "--version", version)
+    assert done.code == 2
+    assert done.err.splitlines()[0] == f"error: `{version}` is not a kernel version"
+    assert not (folder / "cache").exists()
 
 
 def test_quiet_leaves_out_notes_but_no_warnings(inside: Cli) -> None:
