@@ -177,5 +177,5 @@ def _read_about(folder: Path) -> dict[str, Any]:
             f"`{folder}` is no part of a sweep: cannot read `{path}`: {error.strerror}",
             hint="name folders that `shoal sweep --shard I/N --out FOLDER` wrote",
         ) from error
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise OutputError(f"`{path}` does not describe a part of a sweep", hint="is it damaged?") from None

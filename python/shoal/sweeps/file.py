@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal._toml import toml_value
+from shoal._toml import read_toml, toml_value
 from shoal.errors import UsageError
 from shoal.models import nearest
 from shoal.runs.design import Design, Factor, axis, pairs
@@ -111,10 +111,10 @@ sample_keys = [
 ]
 
 
-def is_sweep(text: str) -> bool:
-    """Whether a file is a sweep and no scenario: it names a scenario."""
+def is_sweep(text: str, name: object) -> bool:
+    """Whether a file is a sweep and no scenario: it names a scenario; ``name`` is for messages."""
     try:
-        return "scenario" in tomllib.loads(text)
+        return "scenario" in read_toml(text, name)
     except tomllib.TOMLDecodeError:
         return False
 
@@ -154,7 +154,7 @@ def read_sweep(path: Path) -> SweepFile:
         The scenario is refused.
     """
     try:
-        content = tomllib.loads(read_text(path))
+        content = read_toml(read_text(path), path)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path}: {error}", hint="docs/reference/sweep.md shows a complete file") from None
     try:
