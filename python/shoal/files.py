@@ -52,6 +52,7 @@ def new_folder(target: str | Path, *, force: bool = False) -> Iterator[Path]:
     refuse_existing(target, force=force)
     if not Path(os.path.abspath(target)).name:
         raise OutputError(f"`{target}` is not a name of a folder", hint="choose another --out")
+    make_parent(target)
     with reserved(target):
         refuse_existing(target, force=force)
         # A name of its own, also among the processes of other containers that share the disk.
@@ -80,7 +81,7 @@ def reserved(target: str | Path, *, option: str = "--out") -> Iterator[None]:
     Parameters
     ----------
     target
-        The folder or file; the folder that it stands in is made.
+        The folder or file.
     option
         What the target was given with.
 
@@ -94,10 +95,7 @@ def reserved(target: str | Path, *, option: str = "--out") -> Iterator[None]:
     if path in _held.paths:
         yield
         return
-    if (file := next((path for path in target.parents if path.exists() and not path.is_dir()), None)) is not None:
-        raise OutputError(f"cannot write `{target}`: `{file}` is not a folder", hint=f"choose another {option}")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
         was_left = path.exists()
         lock = _locked(path)
     except BlockingIOError:
@@ -114,6 +112,22 @@ def reserved(target: str | Path, *, option: str = "--out") -> Iterator[None]:
             yield
         finally:
             _held.paths.discard(path)
+
+
+def make_parent(target: Path, *, option: str = "--out") -> None:
+    """Make the folder that a folder or file is to stand in.
+
+    Raises
+    ------
+    OutputError
+        It cannot be made.
+    """
+    if (file := next((path for path in target.parents if path.exists() and not path.is_dir()), None)) is not None:
+        raise OutputError(f"cannot write `{target}`: `{file}` is not a folder", hint=f"choose another {option}")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(target, error, option=option) from error
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal import _native
+from shoal._arguments import explained
 from shoal._toml import refuse_deep, toml_document, toml_value
 from shoal.errors import OutputError, ScenarioError, UsageError
 from shoal.link_traces import traces_in
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _max_bytes = 1 << 20
 
 
+@explained
 @dataclass(frozen=True, repr=False)
 class Scenario:
     """The description of an experiment, checked when it is made.

@@ -23,7 +23,7 @@ def seed_list(scenario: Scenario, seeds: int | Iterable[int]) -> list[int]:
     UsageError
         There are none, or more than :data:`most_seeds`, or one is out of range or there twice.
     """
-    if isinstance(seeds, bool | str | bytes) or not (hasattr(seeds, "__index__") or isinstance(seeds, Iterable)):
+    if isinstance(seeds, bool | str | bytes) or not (hasattr(type(seeds), "__index__") or isinstance(seeds, Iterable)):
         raise UsageError(
             f"the seeds are {seeds!r}, expected how many or a list of seeds", hint="as in seeds=5 or seeds=[1, 2, 3]"
         )
@@ -76,7 +76,7 @@ def checked_seed(seed: int) -> int:
         It is negative, or beyond what a scenario file can hold.
     """
     hint = f"write a whole number from 0 to {_native.MAX_SEED}"
-    if isinstance(seed, bool) or not hasattr(seed, "__index__"):
+    if isinstance(seed, bool) or not hasattr(type(seed), "__index__"):
         raise UsageError(f"{seed!r} is not a seed", hint=hint)
     seed = operator.index(seed)
     if not 0 <= seed <= _native.MAX_SEED:

@@ -17,7 +17,7 @@ from shoal.cli.declare import argument, option
 from shoal.cli.on_linux import find_linux
 from shoal.cli.out import results_in, this_command
 from shoal.errors import UsageError
-from shoal.files import reserved_file, unwritable, write_text
+from shoal.files import make_parent, reserved_file, unwritable, write_text
 from shoal.scenario import Scenario
 from shoal.shipped import comparison_suite, find_scenario
 
@@ -162,6 +162,7 @@ def _page_in(page: Path | None, *, force: bool) -> AbstractContextManager[None]:
     """The file for the page, kept for this command."""
     if page is None:
         return nullcontext()
+    make_parent(page, option="--page")
     return reserved_file(page, _is_page, what="page of `shoal compare`", option="--page", force=force)
 
 

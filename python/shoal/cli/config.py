@@ -15,7 +15,7 @@ from shoal.cli.declare import argument, option
 from shoal.cli.options import Json, ScenarioFile, Set, Sizes, read_scenario
 from shoal.cli.platform_options import listed, with_platform_options
 from shoal.errors import UsageError
-from shoal.files import refuse_foreign, reserved, unwritable, write_text
+from shoal.files import make_parent, refuse_foreign, reserved, unwritable, write_text
 
 if TYPE_CHECKING:
     from shoal.switch import Configuration, Port, Queue, Remark, Switch
@@ -140,6 +140,7 @@ def read(
     if device.assumed:
         talk.note(f"assumed of {device.title}: {', '.join(device.assumed)}")
     if out is not None and scenario is not None:
+        make_parent(out)
         with reserved(out):
             _refuse_scenario(out, force=force)
             _write(out, f"{_first_line}\n{scenario}")
@@ -183,6 +184,7 @@ def write(
     if out is None:
         data.text(text)
     else:
+        make_parent(out)
         with reserved(out):
             _refuse_existing(out)
             _write(out, text)

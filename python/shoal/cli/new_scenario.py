@@ -15,7 +15,7 @@ from shoal import _native
 from shoal._toml import parsed
 from shoal.cli.console import data, talk
 from shoal.errors import ScenarioError, UsageError
-from shoal.files import refuse_foreign, reserved_file, unwritable, write_text
+from shoal.files import make_parent, refuse_foreign, reserved_file, unwritable, write_text
 from shoal.skeleton.scenario import (
     SCHEMA_NAME,
     USUAL_DURATION,
@@ -116,6 +116,7 @@ def scenario(
     settle(duration, "Duration of the run", draft.duration, lambda answer: setattr(draft, "duration", answer))
 
     checked(draft)
+    make_parent(file, option="FILE")
     with reserved_file(file, _is_ours, what=_what, option="FILE", force=force):
         _write(file, scenario_text(draft, file=str(file)))
     data.text(f"{file}\n")

@@ -10,7 +10,7 @@ import typer
 
 from shoal.cli.console import data, talk
 from shoal.errors import OutputError
-from shoal.files import reserved_file, unwritable, write_text
+from shoal.files import make_parent, reserved_file, unwritable, write_text
 
 _page = Path(__file__).parents[1] / "_data" / "page" / "shoal.html"
 #: How the page begins.
@@ -40,6 +40,7 @@ def page(
         if not webbrowser.open(_page.as_uri()):
             talk.note("no browser was found: open this address in one, or write a copy with --out shoal.html")
         return
+    make_parent(out)
     with reserved_file(out, _is_page, what="page of shoal", option="--out", force=force):
         try:
             write_text(out, _page.read_text(encoding="utf-8"))

@@ -8,6 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+from shoal._arguments import explained
+from shoal.errors import ShoalError, UsageError
 from shoal.expression import UndefinedError
 from shoal.files import new_folder, write_text, writing
 from shoal.results.one import Result, schema_version
@@ -31,6 +33,7 @@ def _without_seed(result: Result) -> dict[str, Any]:
     return {**result.data, "seed": 0, "scenario": {**result.data["scenario"], "seed": 0}}
 
 
+@explained
 class Results(Sequence[Result]):
     """Runs that differ only in their seed, in the order of the seeds asked for."""
 
@@ -39,6 +42,12 @@ class Results(Sequence[Result]):
         # The same seed gives the same text, and to read the seeds of all of them would take as long as all the rest.
         if len({result.json for result in self._results}) < len(self._results):
             refuse_repeated_seeds(self.seeds)
+
+    def _damage(self) -> ShoalError | None:
+        """What is wrong with the first of these runs that is damaged."""
+        if not self._results:
+            return UsageError("there are no runs", hint="`shoal.run` with seeds=N gives some")
+        return next(filter(None, (result._damage() for result in self)), None)
 
     @overload
     def __getitem__(self, index: int) -> Result: ...

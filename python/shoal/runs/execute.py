@@ -12,7 +12,7 @@ from typing import Protocol
 
 from shoal._native import Cancel, Run
 from shoal.errors import ShoalError
-from shoal.parallel import Progress, counted, default_workers, finished
+from shoal.parallel import Progress, checked_workers, counted, finished
 from shoal.runs import store as stores
 from shoal.runs.database import KeyedRecord
 from shoal.runs.plan import Plan, check
@@ -51,7 +51,7 @@ class Threads:
     """Our own threads: a run releases the interpreter's lock."""
 
     def __init__(self, workers: int | None = None) -> None:
-        self.workers = workers or default_workers()
+        self.workers = checked_workers(workers)
         self.block_s = _task_s
 
     def run(self, recipe: Recipe, blocks: Iterator[Block], pace: Pace) -> Iterator[tuple[Block, list[Record]]]:

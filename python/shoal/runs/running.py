@@ -7,8 +7,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import overload
 
+from shoal._arguments import explained
 from shoal.errors import UsageError
 from shoal.files import is_capture, is_packet_trace, reserved_file
+from shoal.parallel import checked_workers
 from shoal.results import Result, Results
 from shoal.runs.cases import Case, refuse_without_files, run_cases
 from shoal.scenario import Scenario
@@ -39,6 +41,7 @@ def run(
     workers: int | None = ...,
     progress: Callable[[float], object] | None = ...,
 ) -> Results: ...
+@explained
 def run(
     scenario: Scenario | str | Path,
     *,
@@ -103,6 +106,7 @@ def run(
     """
     if not isinstance(scenario, Scenario):
         scenario = Scenario.from_file(scenario)
+    checked_workers(workers)
     if seeds is not None:
         if threads != 1:
             raise UsageError("threads are for one run", hint="several seeds run at the same time: give workers instead")

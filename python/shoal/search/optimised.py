@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from shoal._arguments import explained
 from shoal.frames import interval_columns, value_columns
 from shoal.results import Results
 from shoal.search.candidates import Candidate, Measurement
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _superlatives = {Direction.MINIMISE: "Least", Direction.MAXIMISE: "Greatest"}
 
 
+@explained
 @dataclass(frozen=True, slots=True)
 class Neighbour:
     """A place next to the optimum, which differs from it in one parameter.
@@ -45,6 +47,7 @@ class Neighbour:
     measured: Measurement
 
 
+@explained
 @dataclass(frozen=True, repr=False)
 class Optimised:
     """What a search with goals found.

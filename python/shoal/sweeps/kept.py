@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
+from shoal._arguments import explained, shown
 from shoal._toml import as_text
 from shoal.errors import UsageError
 from shoal.expression import UndefinedError
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+@explained
 @dataclass(frozen=True, slots=True)
 class Point:
     """One point of a sweep.
@@ -66,6 +68,7 @@ class Point:
         return f"<shoal.Point {self.name}: {len(self.results)} seeds>"
 
 
+@explained
 class Sweep(Sequence[Point]):
     """Points in the order of the grid: the last key changes fastest."""
 
@@ -191,6 +194,7 @@ def _numbers(
     return numbers
 
 
+@explained
 def sweep(
     scenario: Scenario | str | Path,
     *,
@@ -273,8 +277,8 @@ def refuse_bad_axis(key: str, values: Iterable[object], *, example: str | None =
     """
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
         raise UsageError(
-            f"the values of `{key}` are no list, but {values!r}",
-            hint=f'write a list, as in grid={{"{key}": [{values!r}]}}',
+            f"the values of `{key}` are no list, but {shown(values)}",
+            hint=f'write a list, as in grid={{"{key}": [{shown(values)}]}}',
         )
     entries = list(values)
     if not entries:
