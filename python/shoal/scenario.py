@@ -15,6 +15,7 @@ from shoal._toml import refuse_deep, toml_document, toml_value
 from shoal.errors import OutputError, ScenarioError, UsageError
 from shoal.link_traces import traces_in
 from shoal.shipped import find_scenario, ready_made
+from shoal.words import count_of
 
 if TYPE_CHECKING:
     from shoal.scenario_facts import ScenarioFacts
@@ -218,7 +219,7 @@ class Scenario:
     def __repr__(self) -> str:
         if "native" not in vars(self):  # it was refused, and a debugger shows it
             return f"<shoal.Scenario from {self.name}, refused>"
-        changed = f", {len(self.overrides)} values replaced" if self.overrides else ""
+        changed = f", {count_of(len(self.overrides), 'value')} replaced" if self.overrides else ""
         return f"<shoal.Scenario `{self.title}` from {self.name}{changed}>"
 
     @property

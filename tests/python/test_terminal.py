@@ -18,7 +18,9 @@ from hypothesis import strategies as st
 from shoal.cli.layout import lines
 from shoal.cli.terminal import escaped, harmless, shown
 from shoal.linux import kernel
+from shoal.papers.tally import Tally
 from shoal.table import Table
+from shoal.words import count_of
 
 SHORT = ["--set", "duration=4 s", "--set", "warmup=1 s"]
 GROUPS = Table(
@@ -223,3 +225,38 @@ def test_an_empty_terminal_size_is_no_width(inside: Cli) -> None:
     for columns in ("", "0", "-3", "wide"):
         assert inside("list", "papers", COLUMNS=columns).code == 0
     assert os.environ["COLUMNS"] == "wide"
+
+
+DATAGRAMS = """
+duration = "2 s"
+[bottleneck]
+rate = "10 Mbit/s"
+buffer = "50 packets"
+[[flows]]
+name = "voice"
+cc = "none"
+rtt = "2 ms"
+start = { uniform = ["0 ms", "2 ms"] }
+app = { unresponsive = "20 Mbit/s" }
+"""
+
+
+@pytest.mark.parametrize("seeds", [[], ["--seeds", "2"]])
+def test_lost_datagrams_are_losses(inside: Cli, folder: Path, seeds: list[str]) -> None:
+    (folder / "datagrams.toml").write_text(DATAGRAMS)
+    done = inside("run", "datagrams.toml", *seeds)
+    head, row = (line.split() for line in done.out.splitlines() if line.startswith(("Group", "voice")))
+    assert head[-4:] == ["Marks", "Losses", "Retrans.", "Timeouts"]
+    # Of twice the rate of the link, half is lost in 1.8 s: 20 Mbit/s x 1.8 s / 1500 B / 2.
+    losses = float(row[row.index("0", 4) + 1].replace(",", ""))
+    assert losses == pytest.approx(1500, rel=0.05)
+    assert row[-2:] == ["-", "-"]
+
+
+def test_one_is_singular(inside: Cli, folder: Path) -> None:
+    assert (count_of(0, "run"), count_of(1, "run"), count_of(2000, "run")) == ("0 runs", "1 run", "2,000 runs")
+    (folder / "one.toml").write_text(DATAGRAMS)
+    assert "(1 flow, 2 s)" in inside("check", "one.toml").out
+    assert "1 point, 1 seed" in inside("sweep", "small.toml", *SHORT, "--axis", "seed=1").out
+    assert "2 seeds" in inside("run", "small.toml", *SHORT, "--seeds", "2").out
+    assert Tally().headline == "No claim of the paper was measured."

@@ -15,6 +15,7 @@ from shoal.cli.console import data, talk
 from shoal.cli.declare import argument, option
 from shoal.cli.planes import Plane
 from shoal.table import Table
+from shoal.words import count_of
 
 if TYPE_CHECKING:
     from shoal.conformance import Verdict
@@ -86,7 +87,8 @@ def conformance(
         for verdict in bad:
             _explain(verdict)
         data.sentence(
-            f"{len(verdicts)} scripts on {on.value}: " + ", ".join(f"{n} {what}" for what, n in sorted(counts.items()))
+            f"{count_of(len(verdicts), 'script')} on {on.value}: "
+            + ", ".join(f"{n} {what}" for what, n in sorted(counts.items()))
         )
     if any(verdict.outcome != "wrong" for verdict in bad):
         raise Exit(1)

@@ -29,6 +29,7 @@ from shoal.runs.plane import Kernel, simulator
 from shoal.scenario import Scenario
 from shoal.seeds import checked_seed, seed_list
 from shoal.tabulate import class_tables, comparison_table, group_table, queue_table, step_tables, totals, wait_tables
+from shoal.words import count_of
 
 if TYPE_CHECKING:
     from shoal.linux import Image
@@ -246,7 +247,7 @@ def _run_seeds(
 
     plane = simulator if image is None else Kernel(image)
     case = Case(scenario, seed_list(scenario, seeds), plane=plane)
-    (results,) = run_cases([case], f"{seeds} seeds", workers=workers, progress=True, finish=finish)
+    (results,) = run_cases([case], count_of(seeds, "seed"), workers=workers, progress=True, finish=finish)
     if folder is not None:
         results.write_summary(folder)
     return results

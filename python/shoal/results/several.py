@@ -15,6 +15,7 @@ from shoal.files import new_folder, write_text, writing
 from shoal.results.one import Result, schema_version
 from shoal.seeds import refuse_repeated_seeds
 from shoal.stats import Estimate, estimate
+from shoal.words import count_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -149,7 +150,7 @@ class Results(Sequence[Result]):
 
     def __repr__(self) -> str:
         title = f" of `{self[0].data['scenario']['title']}`" if len(self) else ""
-        return f"<shoal.Results{title}, {len(self)} seeds: {', '.join(map(str, self.seeds))}>"
+        return f"<shoal.Results{title}, {count_of(len(self), 'seed')}: {', '.join(map(str, self.seeds))}>"
 
     def _repr_html_(self) -> str:
         from shoal import notebook
@@ -157,4 +158,6 @@ class Results(Sequence[Result]):
 
         title = self[0].data["scenario"]["title"] if len(self) else "No runs"
         rows = [(name, quantity(name, value)) for name, value in self.summary.items()]
-        return notebook.heading(title, f"{len(self)} seeds, mean ± 95 % confidence interval") + notebook.table(rows)
+        return notebook.heading(
+            title, f"{count_of(len(self), 'seed')}, mean ± 95 % confidence interval"
+        ) + notebook.table(rows)

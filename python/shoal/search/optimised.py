@@ -19,7 +19,7 @@ from shoal.search.tuning import written
 from shoal.stats import Estimate, paired_difference
 from shoal.sweeps import short_names
 from shoal.table import Table
-from shoal.words import significant
+from shoal.words import count_of, significant
 
 if TYPE_CHECKING:
     import polars as pl
@@ -313,9 +313,8 @@ class Optimised:
         }
 
     def __repr__(self) -> str:
-        return (
-            f"<shoal.Optimised: {self.verdict.removesuffix('.')}; {len(self.candidates)} candidates, {self.runs} runs>"
-        )
+        tried = f"{count_of(len(self.candidates), 'candidate')}, {count_of(self.runs, 'run')}"
+        return f"<shoal.Optimised: {self.verdict.removesuffix('.')}; {tried}>"
 
     def _repr_html_(self) -> str:
         from shoal import notebook

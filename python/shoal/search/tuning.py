@@ -21,7 +21,7 @@ from shoal.search.condition import Condition, Measured, decide
 from shoal.seeds import most_seeds, seed_list
 from shoal.table import Table
 from shoal.template import Template, is_variable
-from shoal.words import significant
+from shoal.words import count_of, significant
 
 if TYPE_CHECKING:
     import polars as pl
@@ -161,7 +161,7 @@ class Tuned:
         return f"{plain(value)} {self.unit}" if self.unit else plain(value)
 
     def __repr__(self) -> str:
-        return f"<shoal.Tuned: {self.verdict.removesuffix('.')}; {len(self.trials)} values tried>"
+        return f"<shoal.Tuned: {self.verdict.removesuffix('.')}; {count_of(len(self.trials), 'value')} tried>"
 
     def _repr_html_(self) -> str:
         from shoal import notebook

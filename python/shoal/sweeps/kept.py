@@ -21,6 +21,7 @@ from shoal.scenario import Scenario
 from shoal.seeds import seed_list
 from shoal.stats import Estimate
 from shoal.template import Template
+from shoal.words import count_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,7 +66,7 @@ class Point:
         return self.results.metric(expression, undefined=undefined)
 
     def __repr__(self) -> str:
-        return f"<shoal.Point {self.name}: {len(self.results)} seeds>"
+        return f"<shoal.Point {self.name}: {count_of(len(self.results), 'seed')}>"
 
 
 @explained
@@ -138,7 +139,8 @@ class Sweep(Sequence[Point]):
         if not len(self):
             return "<shoal.Sweep of no points>"
         keys = ", ".join(self[0].values) or "no key"
-        return f"<shoal.Sweep of {len(self)} points, {len(self[0].results)} seeds each, over {keys}>"
+        each = count_of(len(self[0].results), "seed")
+        return f"<shoal.Sweep of {count_of(len(self), 'point')}, {each} each, over {keys}>"
 
     def _repr_html_(self) -> str:
         from shoal import notebook
@@ -157,7 +159,7 @@ class Sweep(Sequence[Point]):
         count = len(self[0].results)
         seeds = "1 seed" if count == 1 else f"{count} seeds, mean ± 95 % confidence interval"
         return notebook.heading(
-            self[0].results[0].data["scenario"]["title"], f"{len(self)} points", seeds
+            self[0].results[0].data["scenario"]["title"], count_of(len(self), "point"), seeds
         ) + notebook.table(rows, heads=(*names.values(), *metrics), words=len(names))
 
 
