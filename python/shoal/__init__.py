@@ -12,6 +12,11 @@ Examples
 'dctcp'
 """
 
+from shoal import _process  # what comes before it cannot be interrupted in peace
+
+if _process.is_command():
+    _process.begin()
+
 from importlib import import_module
 from typing import TYPE_CHECKING
 

@@ -7,7 +7,6 @@ ours, for DCTCP, come with the package.
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +14,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from shoal import _native
-from shoal.errors import OutputError
+from shoal._toml import read_toml
+from shoal.errors import OutputError, ScenarioError
 from shoal.parallel import Progress, counted, run_all
 
 Plane = Literal["sim", "linux"]
@@ -140,10 +140,12 @@ def expectations(on: Plane, file: Path | None = None) -> dict[str, Expectation]:
     """
     path = file or _shipped / f"expected-{on}.toml"
     try:
-        entries = tomllib.loads(path.read_text(encoding="utf-8"))
+        entries = read_toml(path.read_text(encoding="utf-8"), path)
         return {name: Expectation(line=int(entry["line"]), why=str(entry["why"])) for name, entry in entries.items()}
     except OSError as error:
         raise OutputError(f"`{path}`: {error.strerror}") from error
+    except ScenarioError:
+        raise
     except (KeyError, TypeError, ValueError) as error:
         hint = 'each entry is ["script.pkt"] with `line` and `why`'
         raise OutputError(f"`{path}` is not a list of known differences: {error}", hint=hint) from error

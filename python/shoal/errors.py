@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from difflib import get_close_matches
+
 __all__ = [
     "CacheWarning",
     "Cancelled",
@@ -11,6 +14,7 @@ __all__ = [
     "ShoalError",
     "StoreWarning",
     "UsageError",
+    "nearest",
 ]
 
 
@@ -32,6 +36,10 @@ class ShoalError(Exception):
 
 class UsageError(ShoalError):
     """The call asks for something that does not exist or does not go together."""
+
+
+class ArgumentError(UsageError):
+    """An argument of a call is of a kind that it does not take, or is missing or unknown."""
 
 
 class OutputError(ShoalError):
@@ -77,6 +85,12 @@ class CacheWarning(UserWarning):
 
 class StoreWarning(UserWarning):
     """Some finished runs of a sweep cannot be read again and are repeated; the results are complete."""
+
+
+def nearest(name: str, known: Sequence[str]) -> str:
+    """A hint that names the most similar word, or all of them."""
+    close = get_close_matches(name, known, n=1, cutoff=0.5)
+    return f"did you mean `{close[0]}`?" if close else f"there are: {', '.join(dict.fromkeys(known))}"
 
 
 def refused_line(path: object, number: int, line: str | None, what: str, hint: str) -> ScenarioError:

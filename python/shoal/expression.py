@@ -12,6 +12,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
+from shoal._arguments import parameters_of, unknown, wrong_call
 from shoal.errors import UsageError
 from shoal.models import nearest
 
@@ -80,6 +81,8 @@ _compare: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
 }
+# How many numbers those take that do not take one, at least and at most.
+_numbers = {"min": (2, 100), "max": (2, 100), "log": (1, 2), "round": (1, 2)}
 mathematics: Functions = {
     "sqrt": math.sqrt,
     "log": math.log,
@@ -130,8 +133,8 @@ def evaluate(
         if gaps:
             return math.nan
         raise UndefinedError(text, _reason(error), hint=_given(tree, names or {})) from None
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"`{text}` cannot be computed: {error}") from None
+    except (TypeError, ValueError):
+        raise UsageError(f"`{text}` cannot be computed", hint="`shoal list metrics` shows what takes what") from None
     except RecursionError:
         raise UsageError(f"`{_shortened(text)}` is nested too deeply", hint="write a shorter expression") from None
 
@@ -192,8 +195,17 @@ def number(value: object, names: Mapping[str, Any] | None = None, functions: Fun
         return math.nan
 
 
-def check(text: str, names: Collection[str], functions: Functions) -> None:
+def check(text: str, names: Collection[str], functions: Mapping[str, Callable[..., Any] | None]) -> None:
     """Refuse an expression that :func:`evaluate` would refuse, as far as that shows without values.
+
+    Parameters
+    ----------
+    text
+        The expression.
+    names
+        What has a value.
+    functions
+        What it may call; ``None`` for one whose arguments somebody else looks at.
 
     Raises
     ------
@@ -203,12 +215,17 @@ def check(text: str, names: Collection[str], functions: Functions) -> None:
     tree = parsed(text)
     known = {**mathematics, **functions}
     called = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    for name, arguments, keywords in calls_in(text):
+        if name not in known:
+            raise UsageError(f"`{text}`: there is no function `{name}`", hint=nearest(name, list(known)))
+        if name not in functions:
+            _refuse_mathematics(text, name, arguments, keywords)
+        elif (function := functions[name]) is not None:
+            wrong = wrong_call(name, parameters_of(function), arguments, keywords)
+            if wrong is not None:
+                raise UsageError(f"`{text}`: {wrong}", hint=f"it is {name}{inspect.signature(function)}")
     for node in ast.walk(tree):
         match node:
-            case ast.Call(func=ast.Name(id=name), args=arguments, keywords=keywords):
-                if name not in known:
-                    raise UsageError(f"`{text}`: there is no function `{name}`", hint=nearest(name, list(known)))
-                _check_arguments(text, name, known[name], len(arguments), [keyword.arg for keyword in keywords])
             case ast.Name(id=name) if node not in called and name not in names:
                 if name in known:
                     raise UsageError(f"`{text}`: `{name}` is a function", hint=f"write `{name}()`")
@@ -237,16 +254,35 @@ def _check_constants(text: str, node: ast.AST) -> None:
         _check_constants(text, part)
 
 
-def _check_arguments(
-    text: str, name: str, function: Callable[..., Any], count: int, keywords: Sequence[str | None]
-) -> None:
-    try:
-        signature = inspect.signature(function)
-        signature.bind(*[None] * count, **{keyword: None for keyword in keywords if keyword is not None})
-    except ValueError:
-        return  # some built-in functions have no signature
-    except TypeError as error:
-        raise UsageError(f"`{text}`: `{name}` {error}", hint=f"it is {name}{signature}") from None
+def calls_in(text: str) -> list[tuple[str, list[Any], dict[str, Any]]]:
+    """What an expression calls: names, and arguments without and with a name; what names decide is ``unknown``."""
+    calls = []
+    for node in ast.walk(parsed(text)):
+        match node:
+            case ast.Call(func=ast.Name(id=name), args=arguments, keywords=keywords):
+                named = {keyword.arg: _written(keyword.value) for keyword in keywords if keyword.arg is not None}
+                calls.append((name, [_written(argument) for argument in arguments], named))
+    return calls
+
+
+def _written(node: ast.expr) -> Any:
+    """A value that is written out, or computed from numbers alone."""
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.Name) and node.id in ("true", "false"):
+        return node.id == "true"
+    if not any(isinstance(part, ast.Name) and part.id not in mathematics for part in ast.walk(node)):
+        return evaluate(ast.unparse(node))
+    return unknown
+
+
+def _refuse_mathematics(text: str, name: str, values: Sequence[Any], given: Mapping[str, Any]) -> None:
+    """Refuse what a mathematical function does not take: texts, and too many or too few numbers."""
+    least, most = _numbers.get(name, (1, 1))
+    is_number = all(value is unknown or isinstance(value, int | float) for value in values)
+    if given or not is_number or not least <= len(values) <= most:
+        wanted = "one number" if most == 1 else f"{least} or more numbers" if most > 2 else f"{least} or {most} numbers"
+        raise UsageError(f"`{text}`: `{name}` takes {wanted}", hint=f"as in {name}({', '.join('xyz'[:least])})")
 
 
 def fill(
@@ -354,8 +390,7 @@ class _Steps:
                 joined = all if isinstance(op, ast.And) else any
                 return lambda names, functions: joined(step(names, functions) for step in steps)
             case ast.Compare(left=first, ops=[op], comparators=[second]) if type(op) in _compare:
-                compared, left_step, right_step = _compare[type(op)], self.of(first), self.of(second)
-                return lambda names, functions: compared(left_step(names, functions), right_step(names, functions))
+                return self._comparison(_compare[type(op)], first, second)
         raise UsageError(
             f"`{self._text}`: `{ast.unparse(node)}` is not allowed here",
             hint="numbers, names, + - * / **, comparisons, and the functions that `shoal list metrics` shows",
@@ -379,6 +414,19 @@ class _Steps:
 
         return step
 
+    def _comparison(self, compared: Callable[[Any, Any], Any], left: ast.expr, right: ast.expr) -> _Step:
+        left_step, right_step = self.of(left), self.of(right)
+
+        def step(names: Mapping[str, Any], functions: Functions) -> Any:
+            first, second = left_step(names, functions), right_step(names, functions)
+            if isinstance(first, str) != isinstance(second, str):
+                raise UsageError(
+                    f"`{self._text}`: a text is compared with a number", hint="compare numbers with numbers"
+                )
+            return compared(first, second)
+
+        return step
+
     def _call(self, name: str, arguments: Sequence[ast.expr], keywords: Sequence[ast.keyword]) -> _Step:
         positional = [self.of(argument) for argument in arguments]
         named = {keyword.arg: self.of(keyword.value) for keyword in keywords if keyword.arg is not None}
@@ -390,7 +438,10 @@ class _Steps:
                 raise UsageError(f"`{self._text}`: there is no function `{name}`", hint=nearest(name, known))
             given = {key: value(names, functions) for key, value in named.items()} if named else {}
             values = [value(names, functions) for value in positional] if positional else []
-            return _mathematics(name, values, given) if function is None else function(*values, **given)
+            if function is None:
+                _refuse_mathematics(self._text, name, values, given)
+                return _mathematics(name, values)
+            return function(*values, **given)
 
         return step
 
@@ -406,11 +457,11 @@ class _Steps:
         return step
 
 
-def _mathematics(name: str, values: Sequence[Any], given: Mapping[str, Any]) -> Any:
+def _mathematics(name: str, values: Sequence[Any]) -> Any:
     if any(isinstance(value, float) and math.isnan(value) for value in values):
         return math.nan
     try:
-        return mathematics[name](*values, **given)
+        return mathematics[name](*values)
     except ValueError as error:  # the root or logarithm of a number that has none
         raise _NoValueError(f"{name}: {error}") from None
 

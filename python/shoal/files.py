@@ -8,8 +8,10 @@ import re
 import secrets
 import shutil
 import stat
+import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -17,45 +19,136 @@ from shoal.errors import OutputError
 
 # In every folder of results, and in every unfinished one, whose owner holds a lock on it.
 _marker = ".shoal"
-# How temporary names end, by what stands under them.
-_temporary = {kind: re.compile(rf"(?P<pid>[0-9]{{1,9}})(-[0-9a-f]{{8}})?\.{kind}") for kind in ("partial", "old")}
+# The empty file beside a target that whoever writes it holds a lock on, and the temporary names of a target.
+_lock_name = re.compile(r"\.(?P<target>.+)\.shoal-lock")
+_temporary_name = re.compile(r"\.(?P<target>.+)\.(?P<pid>[0-9]{1,9})(-[0-9a-f]{8})?\.(?P<kind>partial|old)")
+# A lock may be held for a moment by somebody who looks whether its owner is gone, in s.
+_look_s = 0.1
+
+
+class _Held(threading.local):
+    """What a thread has reserved."""
+
+    def __init__(self) -> None:
+        self.paths: set[Path] = set()
+
+
+_held = _Held()
 
 
 @contextmanager
 def new_folder(target: str | Path, *, force: bool = False) -> Iterator[Path]:
     """Give a temporary folder that takes the name ``target`` when the block ends well.
 
-    When the block raises (a KeyboardInterrupt too) nothing is left, and an existing target is untouched. What a killed
-    process left of the same target is removed.
+    When the block raises (a KeyboardInterrupt too) nothing is left, and an existing target is untouched. The target is
+    reserved meanwhile (:func:`reserved`).
 
     Raises
     ------
     OutputError
-        The target exists and ``force`` is not given, or its place cannot be written.
+        The target exists and ``force`` is not given, somebody else writes it, or its place cannot be written.
     """
     target = Path(target)
-    _put_back(target)
     refuse_existing(target, force=force)
     if not Path(os.path.abspath(target)).name:
         raise OutputError(f"`{target}` is not a name of a folder", hint="choose another --out")
-    # A name of its own, also among the processes of other containers that share the disk.
-    partial = _beside(target, f"{os.getpid()}-{secrets.token_hex(4)}.partial")
+    make_parent(target)
+    with reserved(target):
+        refuse_existing(target, force=force)
+        # A name of its own, also among the processes of other containers that share the disk.
+        partial = _beside(target, f"{os.getpid()}-{secrets.token_hex(4)}.partial")
+        try:
+            partial.mkdir()
+            marker = _locked_marker(partial)
+        except OSError as error:
+            shutil.rmtree(partial, ignore_errors=True)
+            raise unwritable(target, error) from error
+        with marker:
+            try:
+                yield partial
+                _take_name(partial, target, force=force)
+            finally:
+                shutil.rmtree(partial, ignore_errors=True)
+
+
+@contextmanager
+def reserved(target: str | Path, *, option: str = "--out") -> Iterator[None]:
+    """Let nobody else write a folder or file until the block ends, or this process does, however that ends.
+
+    Blocks of one thread may be nested: the outermost reserves.
+    What killed processes left in the same place is removed, and results come back that one was about to replace.
+
+    Parameters
+    ----------
+    target
+        The folder or file.
+    option
+        What the target was given with.
+
+    Raises
+    ------
+    OutputError
+        Somebody else writes it, or its place cannot be written.
+    """
+    target = Path(target)
+    path = _beside(target, "shoal-lock")
+    if path in _held.paths:
+        yield
+        return
+    try:
+        was_left = path.exists()
+        lock = _locked(path)
+    except BlockingIOError:
+        raise OutputError(
+            f"another command is writing `{target}`", hint=f"wait until it has ended, or choose another {option}"
+        ) from None
+    except OSError as error:
+        raise unwritable(target, error, option=option) from error
+    with _released(path, lock):
+        _held.paths.add(path)
+        with suppress(OSError):
+            _remove_abandoned(Path(os.path.abspath(target)), was_left=was_left)
+        try:
+            yield
+        finally:
+            _held.paths.discard(path)
+
+
+def make_parent(target: Path, *, option: str = "--out") -> None:
+    """Make the folder that a folder or file is to stand in.
+
+    Raises
+    ------
+    OutputError
+        It cannot be made.
+    """
     if (file := next((path for path in target.parents if path.exists() and not path.is_dir()), None)) is not None:
-        raise OutputError(f"cannot write `{target}`: `{file}` is not a folder", hint="choose another --out")
+        raise OutputError(f"cannot write `{target}`: `{file}` is not a folder", hint=f"choose another {option}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        _remove_abandoned(target)
-        partial.mkdir()
-        lock = _locked_marker(partial)
     except OSError as error:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise unwritable(target, error) from error
-    with lock:
-        try:
-            yield partial
-            _replace(partial, target)
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
+        raise unwritable(target, error, option=option) from error
+
+
+@contextmanager
+def reserved_file(
+    target: str | Path, is_ours: Callable[[Path], bool], *, what: str, option: str, force: bool = True
+) -> Iterator[None]:
+    """Reserve a file that may be written as :func:`refuse_foreign` says; streams are for everybody.
+
+    Raises
+    ------
+    OutputError
+        The file may not be replaced, somebody else writes it, or its place cannot be written.
+    """
+    refuse_foreign(target, is_ours, what=what, option=option, force=force)
+    if _is_stream(Path(target)):
+        yield
+        return
+    with reserved(target, option=option):
+        # Somebody else may have written it since.
+        refuse_foreign(target, is_ours, what=what, option=option, force=force)
+        yield
 
 
 def refuse_existing(target: str | Path, *, force: bool) -> None:
@@ -145,16 +238,6 @@ def is_packet_trace(path: Path) -> bool:
         return b"shoal " in file.read(length)
 
 
-def remove_abandoned_files(target: str | Path, is_ours: Callable[[Path], bool]) -> None:
-    """Remove what killed processes left of a file that is written under a temporary name first."""
-    target = Path(target)
-    with suppress(OSError):
-        for path in _left_beside(target, "partial"):
-            with suppress(OSError):
-                if path.is_file() and is_ours(path):
-                    path.unlink()
-
-
 def _is_stream(path: Path) -> bool:
     try:
         mode = path.stat().st_mode
@@ -169,16 +252,29 @@ def _beside(target: Path, suffix: str) -> Path:
     return full_path.with_name(f".{full_path.name}.{suffix}")
 
 
-def _left_beside(target: Path, kind: str) -> list[Path]:
-    """Temporary names of a target that stand beside it though the process that chose each has ended."""
-    full_path = Path(os.path.abspath(target))
-    if not full_path.parent.is_dir():
-        return []
-    start = f".{full_path.name}."
-    beside = (path for path in sorted(full_path.parent.iterdir()) if path.name.startswith(start))
-    # One expression for all targets: a cache writes thousands, and each of its own would have to be compiled.
-    matches = ((path, _temporary[kind].fullmatch(path.name, len(start))) for path in beside)
-    return [path for path, match in matches if match and not path.is_symlink() and not _is_alive(int(match["pid"]))]
+def _locked(path: Path) -> int:
+    """Open a file, lock it and give its descriptor; where a file system has no locks, names of their own have to do.
+
+    Raises
+    ------
+    BlockingIOError
+        Somebody else holds the lock.
+    """
+    deadline_s = time.monotonic() + _look_s
+    while True:
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+        try:
+            _flock(file)
+            if os.path.samestat(os.fstat(file), path.lstat()):
+                return file
+        except FileNotFoundError:
+            pass  # its owner has removed it since
+        except BlockingIOError:
+            if time.monotonic() > deadline_s:
+                os.close(file)
+                raise
+            time.sleep(_look_s / 10)
+        os.close(file)
 
 
 def _is_alive(pid: int) -> bool:
@@ -191,11 +287,33 @@ def _is_alive(pid: int) -> bool:
     return True
 
 
-def _locked_marker(folder: Path) -> IO[str]:
-    """Mark a folder as ours; the lock ends with this process, however that ends."""
-    file = (folder / _marker).open("w")
-    with suppress(OSError):  # Some network file systems have no locks: what is left there stays.
+def _flock(file: IO[str] | int) -> None:
+    """Lock an open file; the lock ends with this process, however that ends."""
+    try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise
+    except OSError:
+        pass  # Some network file systems have no locks: what is left there stays.
+
+
+@contextmanager
+def _released(path: Path, lock: int) -> Iterator[None]:
+    """Remove the file of a lock before the lock is given up, so that nobody locks what has no name any more."""
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            if not path.stat().st_size:
+                path.unlink()
+        os.close(lock)
+
+
+def _locked_marker(folder: Path) -> IO[str]:
+    """Mark a folder as ours."""
+    file = (folder / _marker).open("w")
+    with suppress(BlockingIOError):
+        _flock(file)
     return file
 
 
@@ -209,24 +327,44 @@ def _is_abandoned(folder: Path) -> bool:
     return True
 
 
-def _remove_abandoned(target: Path) -> None:
-    for path in _left_beside(target, "partial"):
+def _remove_abandoned(target: Path, *, was_left: bool) -> None:
+    """Remove what killed processes left in the folder of a target that we hold the lock of, left by one or new."""
+    names = sorted(name for name in os.listdir(target.parent) if name.startswith("."))
+    ours = _beside(target, "shoal-lock").name
+    with ExitStack() as stack:
+        # Targets whose writer is gone: whatever has one of their temporary names is ours.
+        left = {target.name} if was_left else set()
+        for match in filter(None, map(_lock_name.fullmatch, names)):
+            with suppress(OSError):
+                if match[0] != ours:
+                    path = target.parent / match[0]
+                    stack.enter_context(_released(path, _locked(path)))
+                    left.add(match["target"])
+        for match in filter(None, map(_temporary_name.fullmatch, names)):
+            path = target.parent / match[0]
+            if path.is_symlink() or _is_alive(int(match["pid"])):
+                continue
+            with suppress(OSError):
+                if match["kind"] == "partial":
+                    _remove_partial(path, is_left=match["target"] in left)
+                elif match["target"] in {*left, target.name} and (path / _marker).exists():
+                    _put_back(path, target.with_name(match["target"]))
+
+
+def _remove_partial(path: Path, *, is_left: bool) -> None:
+    if path.is_dir():
         if _is_abandoned(path):
             shutil.rmtree(path, ignore_errors=True)
-    for path in _left_beside(target, "old"):
-        if (path / _marker).exists():
-            shutil.rmtree(path, ignore_errors=True)
+    elif path.is_file() and (is_left or is_capture(path) or is_packet_trace(path)):
+        path.unlink()
 
 
-def _put_back(target: Path) -> None:
-    """Give results their name again that a killed process was about to replace."""
-    with suppress(OSError):
-        if target.is_symlink() or target.exists():
-            return
-        for path in _left_beside(target, "old"):
-            if (path / _marker).exists():
-                path.rename(target)
-                return
+def _put_back(old: Path, target: Path) -> None:
+    """Give results their name again that a killed process was about to replace, or remove what it did replace."""
+    if target.is_symlink() or target.exists():
+        shutil.rmtree(old, ignore_errors=True)
+    else:
+        old.rename(target)
 
 
 def unwritable(path: str | Path, error: OSError, *, option: str = "--out") -> OutputError:
@@ -265,10 +403,18 @@ def write_text(path: Path, text: str) -> None:
         partial.unlink(missing_ok=True)
 
 
-def _replace(partial: Path, target: Path) -> None:
+def _take_name(partial: Path, target: Path, *, force: bool) -> None:
+    """Give a finished folder its name; what has the name is replaced if that is asked for, and else both are kept."""
     if not target.exists():
         partial.rename(target)
         return
+    if not force:
+        other = target.with_name(f"{target.name}-{secrets.token_hex(4)}")
+        partial.rename(other)
+        raise OutputError(
+            f"`{target}` was made by somebody else meanwhile, so it is not replaced",
+            hint=f"the results are in `{other}`",
+        )
     old = _beside(target, f"{os.getpid()}-{secrets.token_hex(4)}.old")
     target.rename(old)
     try:

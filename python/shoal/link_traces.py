@@ -9,6 +9,7 @@ from decimal import ROUND_HALF_EVEN, Decimal
 from pathlib import Path
 from typing import Any
 
+from shoal._toml import read_toml
 from shoal.errors import OutputError, ScenarioError, refused_line
 
 # A resolved scenario holds what was read, and has to stay a file of at most a megabyte.
@@ -28,15 +29,15 @@ _most_ms = 1_000_000_000
 _opportunities_example = "a line for each opportunity, with its time in whole milliseconds, as mahimahi's traces have"
 
 
-def traces_in(text: str, folder: Path) -> list[tuple[str, object]]:
+def traces_in(text: str, file: Path) -> list[tuple[str, object]]:
     """Read the traces that a scenario file names: dotted keys, and what stands there when the files have been read.
 
     Parameters
     ----------
     text
         The scenario file; what is no TOML names none, and is refused elsewhere.
-    folder
-        To which the files are relative.
+    file
+        Where it is; the files are relative to its folder.
 
     Raises
     ------
@@ -44,16 +45,16 @@ def traces_in(text: str, folder: Path) -> list[tuple[str, object]]:
         A file cannot be read, or is no trace; the message names the line.
     """
     try:
-        tables = tomllib.loads(text)
+        tables = read_toml(text, file)
     except tomllib.TOMLDecodeError:
         return []
     entries: list[tuple[str, object]] = []
     for prefix, schedule in _schedules(tables):
         # A resolved scenario keeps the name of the file beside what was read.
         if isinstance(name := schedule.get("trace"), str) and not {"rates", "delays"} & set(schedule):
-            entries += [(f"{prefix}.{key}", points) for key, points in read_trace(folder / name).items()]
+            entries += [(f"{prefix}.{key}", points) for key, points in read_trace(file.parent / name).items()]
         if isinstance(name := schedule.get("opportunities"), str) and "opportunity_gaps" not in schedule:
-            entries.append((f"{prefix}.opportunity_gaps", read_opportunities(folder / name)))
+            entries.append((f"{prefix}.opportunity_gaps", read_opportunities(file.parent / name)))
     return entries
 
 

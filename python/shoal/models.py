@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from typing import Literal
 
-from shoal import _native
+from shoal import _native, errors
+from shoal._arguments import explained
 from shoal.errors import UsageError
+
+# Most of those that ask for it ask for names of models.
+nearest = errors.nearest
 
 Kind = Literal["controller", "queue", "stack", "host", "application", "path"]
 
 
+@explained
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """A key of a model in the scenario file."""
@@ -25,6 +29,7 @@ class Parameter:
     source: str
 
 
+@explained
 @dataclass(frozen=True, slots=True)
 class Difference:
     """A known difference between a model and what it follows, with the test that pins it."""
@@ -33,6 +38,7 @@ class Difference:
     test: str
 
 
+@explained
 @dataclass(frozen=True, slots=True)
 class Model:
     """A controller, queue, stack, host, application, or what a path does to packets.
@@ -61,6 +67,7 @@ class Model:
     is_scalable: bool = False
 
 
+@explained
 @cache
 def models() -> tuple[Model, ...]:
     """All models, in the order of kind and history."""
@@ -96,9 +103,3 @@ def find_models(name: str) -> list[Model]:
     if not matches:
         raise UsageError(f"nothing is called `{name}`", hint=nearest(name, [model.name for model in models()]))
     return matches
-
-
-def nearest(name: str, known: list[str]) -> str:
-    """A hint that names the most similar word, or all of them."""
-    close = get_close_matches(name, known, n=1, cutoff=0.5)
-    return f"did you mean `{close[0]}`?" if close else f"there are: {', '.join(dict.fromkeys(known))}"

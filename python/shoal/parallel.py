@@ -10,11 +10,14 @@ from contextlib import ExitStack, contextmanager
 from typing import TypeVar
 
 from shoal._native import Cancel
+from shoal.errors import UsageError
 
 T = TypeVar("T")
 # True shows a bar on stderr; a function is called with the finished fraction.
 Progress = bool | Callable[[float], object]
 
+# Threads that wait for each other cost more than they bring, long before that.
+most_workers = 1024
 # How long an interrupt may go unnoticed.
 _pulse_s = 0.1
 
@@ -22,6 +25,21 @@ _pulse_s = 0.1
 def default_workers() -> int:
     """Cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def checked_workers(workers: int | None) -> int:
+    """How many threads make runs; all cores if it is not said.
+
+    Raises
+    ------
+    UsageError
+        It is no number of threads.
+    """
+    if workers is None:
+        return default_workers()
+    if not 1 <= workers <= most_workers:
+        raise UsageError(f"{workers} workers", hint=f"give a number from 1 to {most_workers}, or none for all cores")
+    return workers
 
 
 @contextmanager
@@ -79,7 +97,7 @@ def finished(tasks: Iterable[Callable[[Cancel], T]], *, workers: int | None = No
         Threads; all cores if not given.
     """
     cancel = Cancel()
-    count = workers or default_workers()
+    count = checked_workers(workers)
     executor = ThreadPoolExecutor(max_workers=count, thread_name_prefix="shoal")
     waiting = enumerate(tasks)
     pending: dict[Future[T], int] = {}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from shoal.results import Result, Results
 from shoal.runs.rows import Rows
+from shoal.words import count_of
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ class Remarks:
         names = f" ({', '.join(map(str, first))})" if named else ""
         if len(first) == 1:
             return f"1 seed{names}"
-        return f"{len(first)} seeds{names}, {'all identical' if self.is_without_chance else interval}"
+        return f"{count_of(len(first), 'seed')}{names}, {'all identical' if self.is_without_chance else interval}"
 
 
 def _noticed(lists: Sequence[tuple[str, Sequence[Result]]]) -> list[Noticed]:

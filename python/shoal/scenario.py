@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import InitVar, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal import _native
-from shoal._toml import toml_document, toml_value
+from shoal._arguments import explained
+from shoal._toml import refuse_deep, toml_document, toml_value
 from shoal.errors import OutputError, ScenarioError, UsageError
 from shoal.link_traces import traces_in
 from shoal.shipped import find_scenario, ready_made
+from shoal.words import count_of
 
 if TYPE_CHECKING:
     from shoal.scenario_facts import ScenarioFacts
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 _max_bytes = 1 << 20
 
 
+@explained
 @dataclass(frozen=True, repr=False)
 class Scenario:
     """The description of an experiment, checked when it is made.
@@ -60,6 +63,9 @@ class Scenario:
     def __post_init__(self, _read_before: _native.Scenario | None) -> None:
         if _read_before is not None:
             vars(self)["native"] = _read_before
+        else:
+            refuse_deep(self.text, self.name)
+            _refuse_deep_overrides(self.overrides)
         _ = self.native
 
     @classmethod
@@ -130,7 +136,14 @@ class Scenario:
     @classmethod
     def from_resolved(cls, resolved: Mapping[str, Any], *, name: str = "<resolved scenario>") -> Scenario:
         """Make the scenario of a result's ``scenario`` object."""
-        return cls(_native.json_to_toml(json.dumps(resolved), name), name)
+        try:
+            text = json.dumps(resolved)
+        except (RecursionError, TypeError, ValueError):
+            raise UsageError(
+                f"{name} is too deep, or holds what is no text, number, list or dictionary",
+                hint="give the `scenario` of a result",
+            ) from None
+        return cls(_native.json_to_toml(text, name), name)
 
     def override(self, values: Mapping[str, object]) -> Scenario:
         """Replace values by dotted keys, as ``--set`` does; the order counts.
@@ -141,7 +154,7 @@ class Scenario:
             Keys such as ``bottleneck.rate``, ``flows[0].cc``, ``flows.reno.cc`` or, for every group,
             ``flows.*.host``; values as in the file: ``"20 Mbit/s"``, numbers, booleans, lists, dictionaries.
         """
-        return self.set_text(*((key, toml_value(value)) for key, value in values.items()))
+        return self.set_text(*((key, toml_value(value, key)) for key, value in values.items()))
 
     def set_text(self, *overrides: tuple[str, str]) -> Scenario:
         """Replace values that are written as on the command line: TOML, or else a plain string."""
@@ -152,6 +165,7 @@ class Scenario:
                     f"`{key}` cannot be replaced: the file that a scenario names is read with the scenario",
                     hint=f"replace {held} of the schedule, or name another file in the scenario file",
                 )
+        _refuse_deep_overrides(overrides)
         # Reading the text again would give the same and take three times as long.
         changed = self.native.overridden(overrides)
         return Scenario(self.text, self.name, (*self.overrides, *overrides), changed)
@@ -205,7 +219,7 @@ class Scenario:
     def __repr__(self) -> str:
         if "native" not in vars(self):  # it was refused, and a debugger shows it
             return f"<shoal.Scenario from {self.name}, refused>"
-        changed = f", {len(self.overrides)} values replaced" if self.overrides else ""
+        changed = f", {count_of(len(self.overrides), 'value')} replaced" if self.overrides else ""
         return f"<shoal.Scenario `{self.title}` from {self.name}{changed}>"
 
     @property
@@ -255,9 +269,14 @@ class Scenario:
         )
 
 
+def _refuse_deep_overrides(overrides: Iterable[tuple[str, str]]) -> None:
+    for key, value in overrides:
+        refuse_deep(f"{key} = {value}", "--set")
+
+
 def read_traces(text: str, path: Path) -> tuple[tuple[str, str], ...]:
     """What the traces of links hold that a scenario file names, as overrides of its text."""
-    return tuple((key, toml_value(value)) for key, value in traces_in(text, path.parent))
+    return tuple((key, toml_value(value)) for key, value in traces_in(text, path))
 
 
 def read_text(path: str | Path) -> str:

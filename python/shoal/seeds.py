@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from shoal import _native
 from shoal.errors import UsageError
@@ -21,20 +21,41 @@ def seed_list(scenario: Scenario, seeds: int | Iterable[int]) -> list[int]:
     Raises
     ------
     UsageError
-        There are none, or more than :data:`most_seeds`, or one is out of range.
+        There are none, or more than :data:`most_seeds`, or one is out of range or there twice.
     """
-    if isinstance(seeds, int):
-        if seeds > most_seeds:
-            raise too_many_runs(seeds)
-        seeds = range(scenario.seed, scenario.seed + seeds)
+    if isinstance(seeds, bool | str | bytes) or not (hasattr(type(seeds), "__index__") or isinstance(seeds, Iterable)):
+        raise UsageError(
+            f"the seeds are {seeds!r}, expected how many or a list of seeds", hint="as in seeds=5 or seeds=[1, 2, 3]"
+        )
+    if not isinstance(seeds, Iterable):
+        count = operator.index(seeds)
+        if count > most_seeds:
+            raise too_many_runs(count)
+        seeds = range(scenario.seed, scenario.seed + count)
     numbers = list(itertools.islice(seeds, most_seeds + 1))
     if not numbers:
         raise UsageError("no seeds", hint="give at least one")
     if len(numbers) > most_seeds:
         raise too_many_runs(None)
-    for number in (numbers[0], numbers[-1]) if isinstance(seeds, range) else numbers:
-        checked_seed(number)
+    numbers = [checked_seed(number) for number in numbers]
+    refuse_repeated_seeds(numbers)
     return numbers
+
+
+def refuse_repeated_seeds(seeds: Sequence[int]) -> None:
+    """Refuse a seed that is there twice: it gives the same run, and intervals would be narrower than they are.
+
+    Raises
+    ------
+    UsageError
+        One is.
+    """
+    if len(set(seeds)) < len(seeds):
+        seed = next(seed for seed in seeds if seeds.count(seed) > 1)
+        raise UsageError(
+            f"the seed {seed} is there twice, which would make intervals too narrow",
+            hint="give each seed once: the same seed gives the same run",
+        )
 
 
 def too_many_runs(runs: int | None) -> UsageError:
@@ -55,7 +76,7 @@ def checked_seed(seed: int) -> int:
         It is negative, or beyond what a scenario file can hold.
     """
     hint = f"write a whole number from 0 to {_native.MAX_SEED}"
-    if isinstance(seed, bool) or not hasattr(seed, "__index__"):
+    if isinstance(seed, bool) or not hasattr(type(seed), "__index__"):
         raise UsageError(f"{seed!r} is not a seed", hint=hint)
     seed = operator.index(seed)
     if not 0 <= seed <= _native.MAX_SEED:

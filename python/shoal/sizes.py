@@ -12,6 +12,7 @@ from pathlib import Path
 from shoal._toml import toml_value
 from shoal.errors import ScenarioError, refused_line
 from shoal.scenario import Scenario, read_text, read_traces
+from shoal.words import count_of
 
 _example = (
     "write a size and the part of the transfers up to it, as in `10000, 0.15` or `10 kB, 0.15`; `#` begins a comment"
@@ -125,7 +126,7 @@ def read_sizes(path: str | Path) -> Sizes:
     sizes = Sizes(tuple(points), ())
     if mean_bytes is not None:
         sizes = _with_mean(sizes, mean_bytes * unit_bytes, notes)
-    notes.append(f"{len(sizes.cdf)} points, mean size {_shown(sizes.mean_bytes)}")
+    notes.append(f"{count_of(len(sizes.cdf), 'point')}, mean size {_shown(sizes.mean_bytes)}")
     return Sizes(sizes.cdf, tuple(notes))
 
 

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from shoal._arguments import explained
 from shoal.errors import UsageError
 
 
+@explained
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """A mean over seeds.
@@ -33,6 +35,7 @@ class Estimate:
         return {"mean": self.mean, "ci95": self.half_width, "n": self.n}
 
 
+@explained
 def estimate(values: Sequence[float], *, confidence: float = 0.95) -> Estimate | None:
     """Mean and confidence interval of independent values; ``None`` if there are none.
 

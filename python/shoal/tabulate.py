@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import permutations
 from typing import Any
 
@@ -43,12 +43,27 @@ def _group_row(runs: Runs, index: int, *, transfers: bool) -> tuple[str, ...]:
         group["cc"],
         str(group["flow_count"]),
         *(shown(runs, metric, name) for metric in ("share", "rate_mbps", "goodput_mbps")),
-        *(
-            number(at(runs, "groups", index, "totals", what), digits=0)
-            for what in ("marks_seen", "losses", "retransmissions", "timeouts")
-        ),
+        *_feedback(runs, index),
         *(shown(runs, "fct_ms", name, part) for part in (("mean", "p99") if transfers else ())),
     )
+
+
+def _feedback(runs: Runs, index: int) -> list[str]:
+    """Marks, losses, retransmissions and timeouts: what senders learn, or of datagrams, what becomes of them."""
+    flows = runs[0].groups[index]["flows"]
+    if not flows or any(flow["datagrams"] is None for flow in flows):
+        counters = ("marks_seen", "losses", "retransmissions", "timeouts")
+        return [number(at(runs, "groups", index, "totals", what), digits=0) for what in counters]
+    return [*(number(_datagrams(runs, index, what), digits=0) for what in ("marked", "lost")), "-", "-"]
+
+
+def _datagrams(runs: Runs, index: int, what: str) -> Estimate | None:
+    """A number of a group's datagrams, if all of its flows are listed."""
+    groups = [run.groups[index] for run in runs]
+    if any(group["flows_omitted"] for group in groups):
+        return None
+    tables: list[list[Mapping[str, Any] | None]] = [[flow["datagrams"] for flow in group["flows"]] for group in groups]
+    return estimate([float(sum(table[what] for table in each if table is not None)) for each in tables])
 
 
 def kernel_table(rules: Sequence[tuple[str, str]]) -> Table:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from shoal import expression
-from shoal._toml import parsed
+from shoal._toml import parsed, toml_value
 from shoal.errors import UsageError
 from shoal.models import nearest
 from shoal.scenario import Scenario
@@ -35,6 +35,8 @@ class Template:
     set: Mapping[str, object]
 
     def __post_init__(self) -> None:
+        for key, value in self.set.items():
+            toml_value(value, key)  # refused are those that are too deep to be looked into
         for name in self.variables:
             if not any(_mentions(value, name) for value in self.set.values()):
                 raise UsageError(

@@ -6,6 +6,11 @@ from shoal.stats import Estimate
 from shoal.units import Unit
 
 
+def count_of(count: int, noun: str) -> str:
+    """A counted noun, as in ``1 point`` or ``2,000 points``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def number(value: Estimate | None, *, digits: int = 2) -> str:
     """A number with its confidence interval."""
     if value is None:

@@ -266,4 +266,5 @@ def test_no_verb_is_imported_before_it_is_called(environment: dict[str, str]) ->
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     own = {f"shoal.cli.{name}" for name in ("app", "console", "layout", "terminal", "verbs")}
     below = {f"shoal.{name}" for name in ("_native", "cli", "errors", "models", "progress", "table")}
+    below |= {"shoal._arguments", "shoal._process"}
     assert set(done.stdout.split()) <= own | below

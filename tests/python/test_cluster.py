@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -18,6 +19,8 @@ import pytest
 from conftest import Cli
 from tiny_scenario import tiny_scenario
 
+from shoal.runs.cluster import Cluster
+
 pytest.importorskip("distributed")
 
 TINY = tiny_scenario("60 s")
@@ -30,14 +33,16 @@ class Dask:
 
     environment: dict[str, str]
     port: int
+    protocol: str = "tcp"
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     @property
     def address(self) -> str:
-        return f"tcp://127.0.0.1:{self.port}"
+        return f"{self.protocol}://127.0.0.1:{self.port}"
 
     def scheduler(self) -> None:
         options = ["--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard", "--no-show"]
+        options += ["--protocol", self.protocol]
         self._start("scheduler", ["-m", "distributed.cli.dask_scheduler", *options])
         for _ in range(600):
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), timeout=1):
@@ -139,7 +144,7 @@ def test_workers_of_another_build_are_refused(dask: Dask, inside: Cli) -> None:
     dask.worker("other", OTHER)
     done = inside("sweep", "tiny.toml", *AXIS, "--cluster", dask.address, "--fresh")
     assert (done.code, done.out) == (7, "")
-    assert "error: 1 workers have another build of shoal, first tcp://127.0.0.1:" in done.err
+    assert "error: 1 worker has another build of shoal, first tcp://127.0.0.1:" in done.err
     assert "their bytes may differ" in done.err
 
 
@@ -205,3 +210,57 @@ def test_what_is_not_installed_is_said(
     assert done.code == 2
     assert f"needs `{package}`, which is not installed" in done.err
     assert "hint: install shoal with its extra `cluster-" in done.err
+
+
+def certificates(folder: Path) -> dict[str, str]:
+    """A key and its certificate, which is its own authority, for all roles; as variables of Dask's configuration."""
+    key, certificate = str(folder / "key.pem"), str(folder / "certificate.pem")
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate]
+    made += ["-subj", "/CN=shoal", "-addext", "subjectAltName=IP:127.0.0.1"]
+    subprocess.run(made, check=True, capture_output=True)
+    start = "DASK_DISTRIBUTED__COMM__"
+    roles = ("SCHEDULER", "WORKER", "CLIENT")
+    return {
+        f"{start}REQUIRE_ENCRYPTION": "true",
+        f"{start}TLS__CA_FILE": certificate,
+        **{f"{start}TLS__{role}__KEY": key for role in roles},
+        **{f"{start}TLS__{role}__CERT": certificate for role in roles},
+    }
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
+def test_certificates_are_those_of_dasks_configuration(cli: Cli, dask: Dask, environment: dict[str, str]) -> None:
+    secured = certificates(Path(environment["SHOAL_CACHE_DIR"]).parent)
+    dask.environment |= secured
+    dask.protocol = "tls"
+    dask.scheduler()
+    dask.worker("first")
+    command = ["sweep", "tiny.toml", "--axis", "seed=1,2", "--fresh", "--cluster", dask.address]
+    # Without certificates nobody is let in.
+    done = cli(*command)
+    assert done.code == 7
+    assert done.err.startswith(f"error: `{dask.address}` is encrypted, and Dask has no certificates here\n")
+    environment.update(secured)
+    assert cli(*command).code == 0
+    # What is encrypted is asked for: a scheduler without it is refused.
+    done = cli(*command[:-1], dask.address.replace("tls", "tcp"))
+    assert done.code == 7
+    assert " is not encrypted, and Dask's configuration requires that" in done.err
+
+
+def listening(process: int) -> set[str]:
+    """Addresses of IPv4, in hexadecimal digits, on which a process and those that it has started listen."""
+    children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    sockets = {os.readlink(path) for path in Path(f"/proc/{process}/fd").iterdir() if path.is_symlink()}
+    rows = [line.split() for name in ("tcp", "tcp6") for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]]
+    here = {row[1].partition(":")[0] for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in sockets}
+    return here.union(*(listening(int(child)) for child in children))
+
+
+def test_workers_of_this_machine_listen_on_loopback_only() -> None:
+    cluster = Cluster.at("local:2")
+    cluster.opened[:] = cluster.start()
+    try:
+        assert listening(os.getpid()) == {"0100007F"}
+    finally:
+        cluster.close()

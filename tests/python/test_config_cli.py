@@ -403,3 +403,44 @@ def test_switches_are_listed_with_what_is_assumed(inside: Cli) -> None:
         assert switch.name in done.out
         assert switch.sources or set(switch.assumed), f"{switch.name}: neither a source nor said to be assumed"
     assert "assumed: cell" in done.out
+
+
+@pytest.mark.parametrize(
+    "name", ["", "eth0; rm -rf /", "$(id)", "`id`", "a b", "x\n", "-rf", "\x1b[31m", "<x>", "a|b", "a" * 99, "../x"]
+)
+@pytest.mark.parametrize(
+    ("platform", "flag"),
+    [
+        ("tc", "--dev"),
+        ("sonic", "--port"),
+        ("sonic", "--pool"),
+        ("sonic", "--profile"),
+        ("eos", "--port"),
+        ("nxos", "--profile"),
+        ("ecnconfig", "--profile"),
+        ("openconfig", "--port"),
+    ],
+)
+def test_names_that_a_shell_or_a_device_reads_otherwise_are_refused(
+    inside: Cli, platform: str, flag: str, name: str
+) -> None:
+    done = inside("config", "write", "step-single", "--platform", platform, f"{flag}={name}")
+    assert (done.code, done.out) == (2, "")
+    assert " is not a name of a " in done.err
+    assert f"hint: {flag} takes " in done.err
+
+
+@pytest.mark.parametrize(
+    ("platform", "flag", "names"),
+    [
+        ("tc", "--dev", ["eth0.100", "br-lan", "enp3s0f0np0", "s1-eth2"]),
+        ("sonic", "--port", ["Ethernet0", "PortChannel0001"]),
+        ("eos", "--port", ["Ethernet1/1", "Port-Channel1"]),
+        ("openconfig", "--port", ["ethernet-1/1", "xe-0/0/1:0"]),
+    ],
+)
+def test_names_of_devices_and_ports_are_taken(inside: Cli, platform: str, flag: str, names: list[str]) -> None:
+    for name in names:
+        done = inside("config", "write", "step-single", "--platform", platform, flag, name)
+        assert done.code == 0, done.err
+        assert name in done.out

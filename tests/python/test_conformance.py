@@ -84,7 +84,7 @@ def test_json_is_the_same_twice(tmp_path: Path, cli: Cli) -> None:
     assert [entry["verdict"] for entry in found["scripts"]] == ["pass", "pass", "wrong"]
     assert found["scripts"][1]["until"]["line"] == 11
     assert found["scripts"][2]["line"] == 1
-    assert first.code == 1
+    assert first.code == 3
 
 
 @pytest.mark.parametrize(
@@ -113,3 +113,32 @@ def test_script_that_is_no_text(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(OutputError, match="is not text"):
         run_scripts([path])
+
+
+SCRIPTS = {
+    "passes": OPEN,
+    "differs": OPEN.replace("1:1001(1000)", "1:901(900)"),
+    "typo": "x",
+    "empty": "",
+    "refused": "0 frobnicate(3) = 0\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("names", "code"),
+    [
+        (["typo"], 3),
+        (["empty"], 3),
+        (["refused"], 3),
+        (["refused", "refused"], 3),
+        (["passes"], 0),
+        # What is refused beside what was played is counted, as the scripts of a kernel need it.
+        (["refused", "passes"], 0),
+        (["typo", "passes"], 3),
+        (["differs", "typo"], 1),
+    ],
+)
+def test_the_exit_code_says_what_became_of_the_scripts(inside: Cli, folder: Path, names: list[str], code: int) -> None:
+    for name in names:
+        script(folder, SCRIPTS[name], f"{name}.pkt")
+    assert inside("conformance", *(f"{name}.pkt" for name in names)).code == code

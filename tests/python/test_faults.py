@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import resource
+import shlex
 import signal
 import subprocess
 import sys
@@ -20,11 +22,11 @@ from shoal.runs.cases import Case, run_cases
 from shoal.runs.plane import Plane, simulator
 from shoal.runs.store import contents
 
-FILES, INTERRUPTED, TERMINATED = 4, 130, 143
+FILES, INTERRUPTED, TERMINATED, HUNG_UP = 4, 130, 143, 129
 
 
 def interrupted(
-    folder: Path, environment: dict[str, str], *arguments: str, number: int = signal.SIGINT
+    folder: Path, environment: dict[str, str], *arguments: str, number: int = signal.SIGINT, times: int = 1
 ) -> tuple[Finished, float]:
     """Start a command, interrupt it once its work has begun, and return its output and the time it took to stop."""
     process = subprocess.Popen(
@@ -41,7 +43,8 @@ def interrupted(
         time.sleep(0.05)
     time.sleep(0.5)
     start = time.monotonic()
-    process.send_signal(number)
+    for _ in range(times):
+        process.send_signal(number)
     out, err = process.communicate(timeout=60)
     return Finished(process.returncode, out, err), time.monotonic() - start
 
@@ -59,11 +62,117 @@ def test_interrupt_leaves_nothing(folder: Path, environment: dict[str, str], mor
     assert sorted(path.name for path in folder.iterdir()) == ["small.toml"]
 
 
-def test_termination_leaves_nothing(folder: Path, environment: dict[str, str]) -> None:
-    done, seconds = interrupted(folder, environment, "run", "small.toml", *LONG, number=signal.SIGTERM)
-    assert done.code == TERMINATED
+@pytest.mark.parametrize(
+    ("number", "times", "code", "said"),
+    [
+        (signal.SIGTERM, 1, TERMINATED, ""),
+        (signal.SIGHUP, 1, HUNG_UP, ""),
+        (signal.SIGINT, 3, INTERRUPTED, "error: interrupted\n"),
+        (signal.SIGHUP, 3, HUNG_UP, ""),
+    ],
+)
+def test_other_ends_leave_nothing(
+    folder: Path, environment: dict[str, str], number: int, times: int, code: int, said: str
+) -> None:
+    done, seconds = interrupted(folder, environment, "run", "small.toml", *LONG, number=number, times=times)
+    assert (done.code, done.err) == (code, said)
     assert seconds < 5
     assert sorted(path.name for path in folder.iterdir()) == ["small.toml"]
+
+
+AT_AN_IMPORT = """
+import os, signal, sys
+class Interrupts:
+    def find_spec(self, name, path=None, target=None):
+        if name == os.environ["AT"]:
+            os.kill(os.getpid(), int(os.environ["NUMBER"]))
+sys.meta_path.insert(0, Interrupts())
+"""
+
+
+@pytest.mark.parametrize("module", ["shoal._native", "typing", "shoal.cli", "rich.console", "shoal.cli.run"])
+def test_an_interrupt_among_the_imports_is_no_traceback(folder: Path, environment: dict[str, str], module: str) -> None:
+    (folder / "early").mkdir()
+    (folder / "early" / "sitecustomize.py").write_text(AT_AN_IMPORT)
+    path = os.pathsep.join([str(folder / "early"), *sys.path])
+    for number in (signal.SIGINT, signal.SIGTERM):
+        variables = {**environment, "PYTHONPATH": path, "AT": module, "NUMBER": str(int(number))}
+        done = subprocess.run(
+            [sys.executable, "-m", "shoal", "run", "small.toml"],
+            cwd=folder,
+            env=variables,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 128 + number
+        assert done.stderr in ("error: interrupted\n", "")
+        assert done.stdout == ""
+
+
+def test_a_program_that_uses_the_package_keeps_its_signals(environment: dict[str, str]) -> None:
+    code = "import signal, shoal; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
+
+
+SHORT = ["--set", "duration=4 s", "--set", "warmup=1 s"]
+
+
+@pytest.mark.parametrize("closed", ["", ">&-", "<&- >&- 2>&-"])
+def test_closed_streams_and_foreign_backends_cost_no_result(
+    folder: Path, environment: dict[str, str], closed: str
+) -> None:
+    """A job of cron has no streams, and a notebook's shell has a backend that is not installed here."""
+    # Figures take most of the time.
+    written = ["--out", "out"] if len(closed) != len(">&-") else ["--pcap", "out"]
+    command = shlex.join([sys.executable, "-m", "shoal", "run", "small.toml", *SHORT, *written])
+    backend = {"MPLBACKEND": "module://matplotlib_inline.nowhere"}
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"{command} {closed}"],
+        cwd=folder,
+        env=environment | backend,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    assert (folder / "out" / "report.html").exists() or (folder / "out").is_file()
+
+
+@pytest.mark.parametrize("verb", [["run", "small.toml", *SHORT], ["run", "small.toml", *SHORT, "--json"], ["--help"]])
+def test_a_reader_who_has_gone_is_no_error(folder: Path, environment: dict[str, str], verb: list[str]) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "shoal", *verb],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 0
+
+
+def test_a_reader_of_notes_who_has_gone_costs_no_result(folder: Path, environment: dict[str, str]) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "shoal", "run", "small.toml", *SHORT, "--out", "out"],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stderr.close()
+        assert "Jain" in process.stdout.read()
+    assert process.returncode == 0
+    assert (folder / "out" / "result.json").exists()
 
 
 def test_interrupted_capture_leaves_nothing(folder: Path, environment: dict[str, str]) -> None:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 from conftest import SMALL, Cli
 
 import shoal
-from shoal.files import is_capture, new_folder
+from shoal.files import is_capture, new_folder, reserved
 from shoal.runs.database import Database
 from shoal.runs.store import contents
 
@@ -107,17 +108,17 @@ def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
     assert done.returncode == -signal.SIGKILL
     left = Path(done.stdout.strip())
     assert left.is_dir()
-    # A file of another program and one of another target stay.
+    # A folder of another program stays, and a file that only looks like a lock of ours.
     foreign = tmp_path / left.name.replace("-", "1-", 1)
     foreign.mkdir()
-    other = tmp_path / left.name.replace(".out.", ".output.")
-    shutil.copytree(left, other)
-    with new_folder(tmp_path / "out"):
+    (tmp_path / ".mine.shoal-lock").write_text("mine")
+    # Whatever the name of the next target is.
+    with new_folder(tmp_path / "another"):
         assert not left.exists()
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([foreign.name, other.name, "out"])
+    assert {path.name for path in tmp_path.iterdir()} == {foreign.name, ".mine.shoal-lock", "another"}
 
 
-def test_what_a_living_process_writes_stays(tmp_path: Path) -> None:
+def test_what_a_living_process_writes_stays_and_is_refused_to_others(tmp_path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", KILLED, str(tmp_path / "out"), "wait"],
         stdin=subprocess.PIPE,
@@ -126,12 +127,73 @@ def test_what_a_living_process_writes_stays(tmp_path: Path) -> None:
     ) as process:
         assert process.stdout is not None
         theirs = Path(process.stdout.readline().strip())
-        with new_folder(tmp_path / "out") as ours:
+        with pytest.raises(shoal.OutputError, match=r"another command is writing `.*/out`") as refused:
+            enter(new_folder(tmp_path / "out", force=True))
+        assert refused.value.hint == "wait until it has ended, or choose another --out"
+        with new_folder(tmp_path / "other"):
             assert theirs.is_dir()
-            assert theirs != ours
         process.communicate("")
     assert process.returncode == 0
     assert (tmp_path / "out" / "half").exists()
+    assert {path.name for path in tmp_path.iterdir()} == {"other", "out"}
+
+
+def enter(block: AbstractContextManager[object]) -> None:
+    with block:
+        pass
+
+
+WRITERS = {
+    "out": ["run", "small.toml", *SHORT, "--out", "out", "--force"],
+    "x.pcapng": ["run", "small.toml", *SHORT, "--pcap", "x.pcapng", "--force"],
+    "new.toml": ["new", "scenario", "new.toml", "--yes", "--force"],
+    "port.sh": ["config", "write", "codel", "--platform", "tc", "--dev", "eth1", "--out", "port.sh"],
+    "s": ["sweep", "small.toml", *SHORT, "--axis", "seed=1,2", "--out", "s", "--force"],
+}
+
+
+@pytest.mark.parametrize("target", WRITERS)
+def test_a_target_has_one_writer_at_a_time(inside: Cli, folder: Path, target: str) -> None:
+    """Another thread stands for another process: locks of files are not shared by those that open them."""
+    with ThreadPoolExecutor(1) as other:
+        held = reserved(folder / target)
+        other.submit(held.__enter__).result()
+        done = inside(*WRITERS[target])
+        assert done.code == FILES
+        assert f"error: another command is writing `{target}`" in done.err
+        assert "hint: wait until it has ended, or choose another " in done.err
+        assert not (folder / target).exists()
+        other.submit(held.__exit__, None, None, None).result()
+    assert inside(*WRITERS[target]).code == 0
+    assert (folder / target).exists()
+    assert not [path.name for path in folder.iterdir() if path.name.startswith(".")]
+
+
+def test_both_results_are_kept_where_locks_do_not_help(tmp_path: Path) -> None:
+    block = new_folder(tmp_path / "out")
+    (block.__enter__() / "mine").touch()
+    (tmp_path / "out").mkdir()
+    with pytest.raises(shoal.OutputError, match="was made by somebody else") as refused:
+        block.__exit__(None, None, None)
+    assert not (tmp_path / "out" / "mine").exists()
+    (kept,) = tmp_path.glob("out-*")
+    assert (kept / "mine").exists()
+    assert refused.value.hint == f"the results are in `{kept}`"
+
+
+def test_python_has_one_writer_at_a_time(tmp_path: Path, result: shoal.Result) -> None:
+    scenario = shoal.Scenario.from_toml(SMALL).override({"duration": "4 s", "warmup": "1 s"})
+    with ThreadPoolExecutor(1) as other:
+        held = [reserved(tmp_path / target) for target in ("saved", "pcap", "packets")]
+        for block in held:
+            other.submit(block.__enter__).result()
+        for call in (
+            lambda: result.save(tmp_path / "saved"),
+            lambda: shoal.run(scenario, pcap=tmp_path / "pcap"),
+            lambda: shoal.run(scenario, packets=tmp_path / "packets"),
+        ):
+            with pytest.raises(shoal.OutputError, match="another command is writing"):
+                call()
 
 
 def gone() -> int:
@@ -156,6 +218,9 @@ def test_a_capture_that_a_killed_process_left_is_removed(inside: Cli, folder: Pa
     (folder / "x.pcapng").rename(folder / f".x.pcapng.{pid}.partial")
     (folder / f".x.pcapng.{pid}1.partial").write_text("not ours")
     (folder / f".x.pcapng.{os.getpid()}.partial").write_text("")
+    # Of a file of any kind whose lock was left, too.
+    (folder / ".page.html.shoal-lock").touch()
+    (folder / f".page.html.{pid}.partial").write_text("half")
     assert inside("run", "small.toml", *SHORT, "--pcap", "x.pcapng").code == 0
     left = {path.name for path in folder.iterdir()} - {"cache"}
     # Our own number is the name under which the second capture was written.

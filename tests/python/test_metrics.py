@@ -330,7 +330,6 @@ def test_groups_and_counters_that_do_not_exist_are_refused(run: shoal.Result) ->
     ("text", "words", "hint"),
     [
         ("delay_ms(queue='scalabel')", "the link `bottleneck` has no queue `scalabel`", "did you mean `scalable`?"),
-        ("marks(queue=0)", "the link `bottleneck` has no queue `0`", "there are: scalable, rest"),
         ("class_queue_packets('ect', queue='rest')", "what of `ect` waits in the queue `rest`", "write 'all'"),
     ],
 )

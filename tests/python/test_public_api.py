@@ -57,7 +57,7 @@ def cells(page: str) -> list[list[str]]:
 
 def test_scenario_shows_what_it_is(step: shoal.Scenario) -> None:
     assert repr(step) == "<shoal.Scenario `Step <1>` from <string>>"
-    assert repr(step.override({"seed": 2})) == "<shoal.Scenario `Step <1>` from <string>, 1 values replaced>"
+    assert repr(step.override({"seed": 2})) == "<shoal.Scenario `Step <1>` from <string>, 1 value replaced>"
     page = step._repr_html_()
     assert "<b>Step &lt;1&gt;</b>, measured from 1 s to 4 s" in page
     # 10 Mbit/s x 25 ms = 31,250 B; 20 packets of 1500 B are 30 kB; the buffer holds 4 BDP.

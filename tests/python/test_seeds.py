@@ -13,6 +13,7 @@ from conftest import SMALL, Cli
 
 import shoal
 from shoal import _native
+from shoal.compare import compare
 from shoal.parallel import run_all
 from shoal.seeds import most_seeds
 
@@ -47,6 +48,42 @@ def test_endless_seeds_are_refused_in_python() -> None:
     for seeds in (10**12, iter(int, 1), range(most_seeds + 1)):
         with pytest.raises(shoal.UsageError, match="too many at once"):
             shoal.run(scenario, seeds=seeds)
+
+
+REPEATED = "the seed 2 is there twice, which would make intervals too narrow"
+
+
+@pytest.mark.parametrize("seeds", [[1, 2] * 10, (2, 1, 2)])
+@pytest.mark.parametrize("verb", ["run", "sweep", "tune", "compare"])
+def test_no_seed_counts_twice(seeds: Any, verb: str) -> None:
+    """Intervals over [1, 2] * 10 would be those of 20 runs."""
+    scenario = shoal.Scenario.from_toml(SMALL)
+    key = "bottleneck.aqm.dctcp.threshold"
+    bisected: Any = {"key": key, "low": 10, "high": 13, "unit": "packets", "side": "smallest"}
+    calls: dict[str, Callable[[], Any]] = {
+        "run": lambda: shoal.run(scenario, seeds=seeds),
+        "sweep": lambda: shoal.sweep(scenario, grid={key: ["10 packets"]}, seeds=seeds),
+        "tune": lambda: shoal.tune(scenario, such_that="utilisation() > 0", seeds=seeds, **bisected),
+        "compare": lambda: compare([("small", scenario)], seeds=seeds),
+    }
+    with pytest.raises(shoal.UsageError, match=r"the seed [12] is there twice") as refused:
+        calls[verb]()
+    assert refused.value.hint == "give each seed once: the same seed gives the same run"
+
+
+def test_no_seed_counts_twice_in_files_and_in_results(inside: Cli, folder: Path, result: shoal.Result) -> None:
+    (folder / "sweep.toml").write_text('scenario = "small.toml"\nseeds = [3, 2, 2]\n[axes]\nseed = [1]\n')
+    done = inside("sweep", "sweep.toml")
+    assert (done.code, done.err.splitlines()[0]) == (2, f"error: sweep.toml: {REPEATED}")
+    with pytest.raises(shoal.UsageError, match="the seed 1 is there twice"):
+        shoal.Results([result, result])
+
+
+@pytest.mark.parametrize("seeds", [2.0, True, {}, "", -3, 0, "12", b"1", [[1]], {"a": 1}])
+def test_what_are_no_seeds(seeds: Any) -> None:
+    with pytest.raises(shoal.UsageError, match=r"expected how many or a list|no seeds|is not a seed") as refused:
+        shoal.run(shoal.Scenario.from_toml(SMALL), seeds=seeds)
+    assert refused.value.hint
 
 
 def test_waiting_tasks_take_no_memory() -> None:

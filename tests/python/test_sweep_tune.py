@@ -113,8 +113,8 @@ def test_conditions(step: shoal.Scenario) -> None:
         ("queue_empty() <=", "is not a condition"),
         ("queue_empt() <= 0.05", "there is no function `queue_empt`"),
         ("queue_empty <= 0.05", "`queue_empty` is a function"),
-        ("queue_empty(0, 'a', 1) <= 0.05", "`queue_empty` too many positional arguments"),
-        ("queue_empty(lnk=0) <= 0.05", "unexpected keyword argument"),
+        ("queue_empty(0, 'a', 1) <= 0.05", "`queue_empty` takes at most 2 values"),
+        ("queue_empty(lnk=0) <= 0.05", "`queue_empty` takes no `lnk`"),
         ("k <= 0.05", "there is no `k`"),
     ],
 )

@@ -17,7 +17,10 @@ from hypothesis import strategies as st
 
 from shoal.cli.layout import lines
 from shoal.cli.terminal import escaped, harmless, shown
+from shoal.linux import kernel
+from shoal.papers.tally import Tally
 from shoal.table import Table
+from shoal.words import count_of
 
 SHORT = ["--set", "duration=4 s", "--set", "warmup=1 s"]
 GROUPS = Table(
@@ -190,6 +193,24 @@ def test_nothing_but_help_without_a_verb(inside: Cli) -> None:
     assert "Usage: shoal" in done.out
 
 
+@pytest.mark.parametrize("group", ["linux", "config", "new"])
+def test_nothing_but_help_without_a_verb_of_a_group(inside: Cli, group: str) -> None:
+    done = inside(group)
+    assert (done.code, done.err) == (0, "")
+    assert f"Usage: shoal {group}" in done.out
+
+
+@pytest.mark.parametrize("version", ["x", "", "6.", "9", "6.12.x", "6.12.1.2", "../7.3", "7.3 ", "99999.1"])
+def test_what_is_no_version_is_refused_before_anything_is_fetched(
+    inside: Cli, folder: Path, version: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernel, "fetch", None)
+    done = inside("linux", "build", "--version", version)
+    assert done.code == 2
+    assert done.err.splitlines()[0] == f"error: `{version}` is not a kernel version"
+    assert not (folder / "cache").exists()
+
+
 def test_quiet_leaves_out_notes_but_no_warnings(inside: Cli) -> None:
     options = ["sweep", "small.toml", *SHORT, "--axis", "seed=1,2", "--metric", "x=fct_ms('dctcp')"]
     loud, quiet = inside(*options), inside("--quiet", *options)
@@ -204,3 +225,38 @@ def test_an_empty_terminal_size_is_no_width(inside: Cli) -> None:
     for columns in ("", "0", "-3", "wide"):
         assert inside("list", "papers", COLUMNS=columns).code == 0
     assert os.environ["COLUMNS"] == "wide"
+
+
+DATAGRAMS = """
+duration = "2 s"
+[bottleneck]
+rate = "10 Mbit/s"
+buffer = "50 packets"
+[[flows]]
+name = "voice"
+cc = "none"
+rtt = "2 ms"
+start = { uniform = ["0 ms", "2 ms"] }
+app = { unresponsive = "20 Mbit/s" }
+"""
+
+
+@pytest.mark.parametrize("seeds", [[], ["--seeds", "2"]])
+def test_lost_datagrams_are_losses(inside: Cli, folder: Path, seeds: list[str]) -> None:
+    (folder / "datagrams.toml").write_text(DATAGRAMS)
+    done = inside("run", "datagrams.toml", *seeds)
+    head, row = (line.split() for line in done.out.splitlines() if line.startswith(("Group", "voice")))
+    assert head[-4:] == ["Marks", "Losses", "Retrans.", "Timeouts"]
+    # Of twice the rate of the link, half is lost in 1.8 s: 20 Mbit/s x 1.8 s / 1500 B / 2.
+    losses = float(row[row.index("0", 4) + 1].replace(",", ""))
+    assert losses == pytest.approx(1500, rel=0.05)
+    assert row[-2:] == ["-", "-"]
+
+
+def test_one_is_singular(inside: Cli, folder: Path) -> None:
+    assert (count_of(0, "run"), count_of(1, "run"), count_of(2000, "run")) == ("0 runs", "1 run", "2,000 runs")
+    (folder / "one.toml").write_text(DATAGRAMS)
+    assert "(1 flow, 2 s)" in inside("check", "one.toml").out
+    assert "1 point, 1 seed" in inside("sweep", "small.toml", *SHORT, "--axis", "seed=1").out
+    assert "2 seeds" in inside("run", "small.toml", *SHORT, "--seeds", "2").out
+    assert Tally().headline == "No claim of the paper was measured."

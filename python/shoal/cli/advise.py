@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.exceptions import Exit
 
+from shoal._toml import read_toml
 from shoal.cli import options
 from shoal.cli.console import data, talk
 from shoal.cli.declare import argument, option
@@ -165,7 +166,7 @@ def _from_file(file: Path) -> dict[str, Any]:
     from shoal.scenario import read_text
 
     try:
-        table = tomllib.loads(read_text(file))
+        table = read_toml(read_text(file), file)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"`{file}` is not TOML: {error}", hint='as in rate = "10 Gbit/s"') from None
     for key, value in table.items():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import sys
 import warnings
 from difflib import get_close_matches
@@ -14,7 +13,7 @@ from typing import Annotated, NoReturn, TextIO
 import typer
 from typer.exceptions import Abort, Exit, TyperException
 
-from shoal import progress
+from shoal import _process, progress
 from shoal.errors import (
     CacheWarning,
     ClusterError,
@@ -44,7 +43,6 @@ class ExitCode(IntEnum):
     LINUX = 6
     POINTS_FAILED = 7
     INTERRUPTED = 130
-    TERMINATED = 143
 
 
 # The other errors of this package say that a plane failed.
@@ -57,9 +55,11 @@ _codes = {
 }
 
 _epilog = (
-    "Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 scenario refused, 4 files cannot be read or written, "
+    "Exit codes: 0 done, 1 internal error (or something differs or fails that was asked about: conformance, "
+    "doctor), 2 wrong usage, 3 scenario or script refused, 4 files cannot be read or written, "
     "5 a published value is not reproduced, a target is missed or nothing satisfies the condition, "
-    "6 the Linux plane failed, 7 runs of a sweep failed or its cluster does not answer, 130 interrupted."
+    "6 the Linux plane failed, 7 runs of a sweep failed or its cluster does not answer, 129, 130 and 143 ended by a "
+    "hang-up, an interrupt and a termination."
 )
 
 app = typer.Typer(
@@ -101,9 +101,17 @@ def _root(
 
 def main() -> NoReturn:
     """Run the command line."""
-    signal.signal(signal.SIGTERM, _terminate)
+    _process.begin()
     prepare(sys.stdout, sys.stderr)
-    sys.exit(guarded())
+    # Figures are files: what a notebook or a desktop says about windows is not for commands, nor for their processes.
+    os.environ["MPLBACKEND"] = "agg"
+    try:
+        _process.unwind_on_signals()
+        code = guarded()
+    except KeyboardInterrupt:  # outside of what is guarded
+        talk.interrupted()
+        code = ExitCode.INTERRUPTED
+    _process.finish(code)
 
 
 def guarded() -> int:
@@ -112,15 +120,19 @@ def guarded() -> int:
     try:
         code = app(standalone_mode=False, prog_name="shoal")
         sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader of our output has seen enough; what Python flushes at exit must not fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (BrokenPipeError, SystemExit) as error:
+        if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
+            raise
+        # The reader of our output has seen enough.
+        _process.drop_output()
         return ExitCode.OK
     except (KeyboardInterrupt, Abort):
         talk.interrupted()
         return ExitCode.INTERRUPTED
     except TyperException as error:
         message = error.format_message()
+        if not message:  # verbs below this one are missing, and it has shown its help
+            return ExitCode.OK
         # The suggestion belongs into the hint.
         shown = re.sub(r"( \(Possible options: .*\)| Did you mean .*)$", "", message, flags=re.S)
         talk.error(shown, hint=_usage_hint(error, message))
@@ -134,7 +146,7 @@ def guarded() -> int:
     except OSError as error:
         talk.error(_describe(error))
         # What is left in the buffer cannot be written either (a full disk behind stdout).
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _process.drop_output()
         return ExitCode.FILES
     except Exception as error:
         talk.crash(error)
@@ -178,8 +190,3 @@ def _usage_hint(error: TyperException, message: str) -> str:
             return f"did you mean `{close[0]}`?"
     path = context.command_path if context is not None else "shoal"
     return f"see `{path} --help`"
-
-
-def _terminate(*_: object) -> NoReturn:
-    # Unwinds, so that half-written folders are removed.
-    raise SystemExit(ExitCode.TERMINATED)

@@ -11,6 +11,7 @@ from shoal.cli.completion import scenario_names
 from shoal.cli.console import data, talk
 from shoal.cli.declare import argument
 from shoal.cli.options import Set, Sizes, read_scenario
+from shoal.words import count_of
 
 
 def check(
@@ -42,4 +43,6 @@ def check(
         else:
             flows = sum(group["flows"] for group in scenario.facts["groups"])
             where = "; on Linux only" if scenario.simulator_refuses else ""
-            data.sentence(f"{file}: {scenario.title} ({flows} flows, {scenario.resolved['duration']}{where})")
+            data.sentence(
+                f"{file}: {scenario.title} ({count_of(flows, 'flow')}, {scenario.resolved['duration']}{where})"
+            )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,7 +17,7 @@ from shoal.cli.declare import argument, option
 from shoal.cli.on_linux import find_linux
 from shoal.cli.out import results_in, this_command
 from shoal.errors import UsageError
-from shoal.files import refuse_foreign, unwritable, write_text
+from shoal.files import make_parent, reserved_file, unwritable, write_text
 from shoal.scenario import Scenario
 from shoal.shipped import comparison_suite, find_scenario
 
@@ -73,10 +74,8 @@ def compare(
     """
     chosen = _chosen(scenarios or [], suite)
     named = _named(chosen, set_, sizes)
-    if page is not None:
-        refuse_foreign(page, _is_page, what="page of `shoal compare`", option="--page", force=force)
     command = this_command()
-    with results_in(out, force=force) as folder:
+    with _page_in(page, force=force), results_in(out, force=force) as folder:
         from shoal.compare import compare as run_comparison
         from shoal.compare.write import write_into
 
@@ -90,10 +89,12 @@ def compare(
         )
         if folder is not None and out is not None:
             write_into(comparison, folder, command=command, out=out)
+        if page is not None:
+            _write_page(comparison, page, command)
     if out is not None:
         talk.note(f"wrote {out} (comparison.html, comparison.json, figures)")
     if page is not None:
-        _write_page(comparison, page, command)
+        talk.note(f"wrote {page}")
     _say_notes(comparison)
     if as_json:
         data.json(comparison.json)
@@ -157,13 +158,19 @@ def _is_page(path: Path) -> bool:
         return file.read(64).startswith(b"<!-- Written by `shoal compare")
 
 
+def _page_in(page: Path | None, *, force: bool) -> AbstractContextManager[None]:
+    """The file for the page, kept for this command."""
+    if page is None:
+        return nullcontext()
+    make_parent(page, option="--page")
+    return reserved_file(page, _is_page, what="page of `shoal compare`", option="--page", force=force)
+
+
 def _write_page(comparison: Comparison, path: Path, command: str) -> None:
     from shoal.compare.write import page
 
     text = page(comparison, command=command, today=datetime.now(UTC).date(), version=_native.__version__)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, text)
     except OSError as error:
         raise unwritable(path, error, option="--page") from error
-    talk.note(f"wrote {path}")

@@ -16,7 +16,7 @@ from shoal.cli.declare import argument, option
 from shoal.cli.options import Fresh, Json, ScenarioFile, Set, Sizes, Workers, kept_runs, read_scenario
 from shoal.cli.platform_options import listed, with_platform_options
 from shoal.errors import UsageError
-from shoal.files import refuse_foreign, unwritable, write_text
+from shoal.files import make_parent, refuse_foreign, reserved, unwritable, write_text
 
 if TYPE_CHECKING:
     from shoal.switch import Configuration, Port, Queue, Remark, Switch
@@ -125,7 +125,7 @@ def read(
     queues = chosen(configuration.queues, queue)
     scenario = None
     if out is not None:
-        refuse_foreign(out, _is_ours, what="scenario of `shoal config read`", option="--out", force=force)
+        _refuse_scenario(out, force=force)
         led = decided(configuration, queues, experiment)
         scenario = scenario_of_queues(led, experiment, file=file.name, port=port_name)
         # It is checked before anything is written.
@@ -136,7 +136,11 @@ def read(
     if device.assumed:
         talk.note(f"assumed of {device.title}: {', '.join(device.assumed)}")
     if out is not None and scenario is not None:
-        _write(out, f"{_first_line}\n{scenario}", f"wrote {out}; `shoal run {out}` runs it")
+        make_parent(out)
+        with reserved(out):
+            _refuse_scenario(out, force=force)
+            _write(out, f"{_first_line}\n{scenario}")
+        talk.note(f"wrote {out}; `shoal run {out}` runs it")
 
 
 @app.command("judge")
@@ -277,14 +281,17 @@ def write(
     writer = find_platform(platform)
     options = options_of(writer, platform_options)
     source = read_scenario(scenario, set_, sizes=sizes)
-    if out is not None and (out.exists() or out.is_symlink()):
-        raise UsageError(f"`{out}` already exists", hint="choose another --out")
+    _refuse_existing(out)
     text, remarks = write_configuration(source, writer, options, index=queue, cell_bytes=cell, switch=_device(switch))
     _warn(remarks)
     if out is None:
         data.text(text)
     else:
-        _write(out, text, f"wrote {out}")
+        make_parent(out)
+        with reserved(out):
+            _refuse_existing(out)
+            _write(out, text)
+        talk.note(f"wrote {out}")
 
 
 def _device(name: str | None) -> Switch:
@@ -324,13 +331,20 @@ def _warn(remarks: Sequence[tuple[str, str]]) -> None:
         talk.warning(warning, hint=hint or None)
 
 
-def _write(path: Path, text: str, note: str) -> None:
+def _refuse_scenario(out: Path, *, force: bool) -> None:
+    refuse_foreign(out, _is_ours, what="scenario of `shoal config read`", option="--out", force=force)
+
+
+def _refuse_existing(out: Path | None) -> None:
+    if out is not None and (out.exists() or out.is_symlink()):
+        raise UsageError(f"`{out}` already exists", hint="choose another --out")
+
+
+def _write(path: Path, text: str) -> None:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, text)
     except OSError as error:
         raise unwritable(path, error) from error
-    talk.note(note)
 
 
 def _is_ours(path: Path) -> bool:

@@ -15,10 +15,14 @@ from shoal.cli.console import data, talk
 from shoal.cli.declare import argument, option
 from shoal.cli.planes import Plane
 from shoal.table import Table
+from shoal.words import count_of
 
 if TYPE_CHECKING:
     from shoal.conformance import Verdict
 
+
+# The exit code of what is refused.
+_refused = 3
 
 _Scripts = Annotated[
     list[Path] | None, argument("[SCRIPT|FOLDER]...", "Scripts (.pkt); those for DCTCP if none is named.")
@@ -47,7 +51,8 @@ def conformance(
     """Play packet scripts (packetdrill's syntax) on our TCP models or on the real kernel.
 
     A script passes if every packet leaves when and as it says. What a plane does not have is refused, with the reason;
-    known differences are listed in a file and must still be there. The exit code is 1 if anything else differs.
+    known differences are listed in a file and must still be there. The exit code is 1 if anything else differs, and 3
+    if a script is none, or if no script was played at all.
 
     [bold]Examples[/]
 
@@ -82,10 +87,13 @@ def conformance(
         for verdict in bad:
             _explain(verdict)
         data.sentence(
-            f"{len(verdicts)} scripts on {on.value}: " + ", ".join(f"{n} {what}" for what, n in sorted(counts.items()))
+            f"{count_of(len(verdicts), 'script')} on {on.value}: "
+            + ", ".join(f"{n} {what}" for what, n in sorted(counts.items()))
         )
-    if bad:
+    if any(verdict.outcome != "wrong" for verdict in bad):
         raise Exit(1)
+    if bad or all(verdict.outcome == "refused" for verdict in verdicts):
+        raise Exit(_refused)
 
 
 def _source(kernel: str | None) -> Path:

@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import traceback
+from contextlib import suppress
 
 from rich.console import Console
 from rich.text import Text
@@ -18,6 +19,12 @@ from shoal.table import Table
 _default_width = 140
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Leave it to whoever writes what a reader means who has gone."""
+        raise  # noqa: PLE0704
+
+
 class Data:
     """What was asked for."""
 
@@ -28,7 +35,7 @@ class Data:
     def console(self) -> Console:
         """The console behind stdout, as it is now."""
         if self._console is None or self._console.file is not sys.stdout:
-            self._console = Console(file=sys.stdout, width=self._limit or _default_width, highlight=False)
+            self._console = _Console(file=sys.stdout, width=self._limit or _default_width, highlight=False)
         return self._console
 
     @property
@@ -103,27 +110,32 @@ class Talk:
     @property
     def console(self) -> Console:
         """The console behind stderr, as it is now."""
-        return Console(file=sys.stderr, highlight=False, soft_wrap=True)
+        return _Console(file=sys.stderr, highlight=False, soft_wrap=True)
+
+    def _print(self, text: Text) -> None:
+        # Nobody may be listening: that is no reason to lose results.
+        with suppress(OSError):
+            self.console.print(text)
 
     def note(self, text: str) -> None:
         """Say what was done."""
         if not self.is_quiet:
-            self.console.print(Text(shown(text, sys.stderr)))
+            self._print(Text(shown(text, sys.stderr)))
 
     def warning(self, text: str, *, hint: str | None = None) -> None:
         """Say what did not go as it should, though the results are right; once."""
         if text in self._said:
             return
         self._said.add(text)
-        self.console.print(Text.assemble(("warning: ", "bold yellow"), shown(text, sys.stderr)))
+        self._print(Text.assemble(("warning: ", "bold yellow"), shown(text, sys.stderr)))
         if hint:
-            self.console.print(Text.assemble(("hint: ", "bold cyan"), shown(hint, sys.stderr)))
+            self._print(Text.assemble(("hint: ", "bold cyan"), shown(hint, sys.stderr)))
 
     def error(self, message: str, *, hint: str | None = None) -> None:
         """Say what is wrong and what would be right."""
-        self.console.print(Text.assemble(("error: ", "bold red"), shown(message.rstrip(), sys.stderr)))
+        self._print(Text.assemble(("error: ", "bold red"), shown(message.rstrip(), sys.stderr)))
         if hint:
-            self.console.print(Text.assemble(("hint: ", "bold cyan"), shown(hint, sys.stderr)))
+            self._print(Text.assemble(("hint: ", "bold cyan"), shown(hint, sys.stderr)))
 
     def diagnostics(self, text: str) -> None:
         """Show rendered diagnostics."""
@@ -133,13 +145,14 @@ class Talk:
             styled = Text(line)
             if word in styles:
                 styled.stylize(styles[word], 0, len(word))
-            self.console.print(styled)
+            self._print(styled)
 
     def crash(self, error: BaseException) -> None:
         """Show an error of shoal itself."""
         from shoal.build import described
 
-        traceback.print_exception(error, file=sys.stderr)
+        with suppress(OSError):
+            traceback.print_exception(error, file=sys.stderr)
         self.error(
             f"internal error: {error!r}",
             hint=f"this is a defect of shoal {described()}: please report it with the command and the scenario",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import platform
 import shutil
 import time
@@ -103,9 +104,10 @@ def _linux() -> str | Optional:
 def _cache() -> str | Optional:
     folder = default_folder()
     try:
-        with new_folder(folder / "doctor"):
+        tried = folder / f"doctor-{os.getpid()}"
+        with new_folder(tried):
             pass
-        shutil.rmtree(folder / "doctor")
+        shutil.rmtree(tried)
     except (OutputError, OSError):
         return Optional(f"{folder} cannot be written: sweeps run without it, but do not go on where they were")
     held = contents(folder)

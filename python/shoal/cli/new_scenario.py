@@ -15,7 +15,7 @@ from shoal import _native
 from shoal._toml import parsed
 from shoal.cli.console import data, talk
 from shoal.errors import ScenarioError, UsageError
-from shoal.files import refuse_foreign, unwritable, write_text
+from shoal.files import make_parent, refuse_foreign, reserved_file, unwritable, write_text
 from shoal.skeleton.scenario import (
     SCHEMA_NAME,
     USUAL_DURATION,
@@ -29,6 +29,7 @@ from shoal.skeleton.scenario import (
 )
 
 _key_of_law = "bottleneck.aqm."
+_what = "scenario of `shoal new scenario`"
 
 
 def scenario(
@@ -73,7 +74,7 @@ def scenario(
       shoal new scenario
       shoal new scenario office.toml --rate '100 Mbit/s' --flows 'cubic*4' --flows dctcp --queue coupled --yes
     """
-    refuse_foreign(file, _is_ours, what="scenario of `shoal new scenario`", option="FILE", force=force)
+    refuse_foreign(file, _is_ours, what=_what, option="FILE", force=force)
     draft = Draft()
     is_asking = not yes and sys.stdin.isatty() and sys.stderr.isatty()
 
@@ -115,7 +116,9 @@ def scenario(
     settle(duration, "Duration of the run", draft.duration, lambda answer: setattr(draft, "duration", answer))
 
     checked(draft)
-    _write(file, scenario_text(draft, file=str(file)))
+    make_parent(file, option="FILE")
+    with reserved_file(file, _is_ours, what=_what, option="FILE", force=force):
+        _write(file, scenario_text(draft, file=str(file)))
     data.text(f"{file}\n")
     talk.note(f"`shoal run {file}` runs it; {file.with_name(SCHEMA_NAME)} tells editors what each key means")
 
@@ -141,7 +144,6 @@ def _write(file: Path, text: str) -> None:
     schema = file.with_name(SCHEMA_NAME)
     is_new = not schema.exists()
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
         if is_new or _is_schema(schema):
             write_text(schema, _native.schema())
         else:

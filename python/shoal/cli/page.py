@@ -10,7 +10,7 @@ import typer
 
 from shoal.cli.console import data, talk
 from shoal.errors import OutputError
-from shoal.files import refuse_foreign, unwritable, write_text
+from shoal.files import make_parent, reserved_file, unwritable, write_text
 
 _page = Path(__file__).parents[1] / "_data" / "page" / "shoal.html"
 #: How the page begins.
@@ -40,12 +40,12 @@ def page(
         if not webbrowser.open(_page.as_uri()):
             talk.note("no browser was found: open this address in one, or write a copy with --out shoal.html")
         return
-    refuse_foreign(out, _is_page, what="page of shoal", option="--out", force=force)
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        write_text(out, _page.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise unwritable(out, error) from error
+    make_parent(out)
+    with reserved_file(out, _is_page, what="page of shoal", option="--out", force=force):
+        try:
+            write_text(out, _page.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise unwritable(out, error) from error
     talk.note(f"wrote {out}")
 
 

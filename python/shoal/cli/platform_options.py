@@ -23,7 +23,7 @@ def with_platform_options(command: Callable[..., None]) -> Callable[..., None]:
 
     def call(**given: Any) -> None:
         values = {parameter.name: given.pop(parameter.name) for parameter in options}
-        command(**given, platform_options={name: value for name, value in values.items() if value})
+        command(**given, platform_options={name: value for name, value in values.items() if value or value == ""})
 
     # The file that is written stays last.
     ordered = [*parameters[:-1], *options, parameters[-1]]

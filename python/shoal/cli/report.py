@@ -33,7 +33,7 @@ def report(
       shoal report results/my
       shoal report results/one results/two --out results/compared
     """
-    from shoal.files import new_folder
+    from shoal.files import new_folder, reserved
     from shoal.report import load_entries, write_report
 
     entries = [entry for folder in folders for entry in load_entries(folder)]
@@ -42,7 +42,8 @@ def report(
             raise OutputError("several folders need a place for their report", hint="add --out DIR")
         # Made from what is there, so replacing it loses nothing.
         target = folders[0]
-        write_report(entries, target, command=_command(entries, target))
+        with reserved(target):
+            write_report(entries, target, command=_command(entries, target))
         talk.note(f"wrote {target / 'report.html'}")
         return
     with new_folder(out, force=force) as folder:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,7 +19,7 @@ from shoal.cli.on_linux import explain_linux, find_linux, prepare_linux, refuse_
 from shoal.cli.out import keep_command, results_in, say_written
 from shoal.cli.planes import Plane
 from shoal.errors import UsageError
-from shoal.files import is_capture, refuse_existing, refuse_foreign, remove_abandoned_files
+from shoal.files import is_capture, refuse_existing, reserved_file
 from shoal.progress import Bar
 from shoal.remarks import Remarks
 from shoal.results import Result, Results, schema_version, seed_folder
@@ -28,6 +29,7 @@ from shoal.runs.plane import Kernel, simulator
 from shoal.scenario import Scenario
 from shoal.seeds import checked_seed, seed_list
 from shoal.tabulate import class_tables, comparison_table, group_table, queue_table, step_tables, totals, wait_tables
+from shoal.words import count_of
 
 if TYPE_CHECKING:
     from shoal.linux import Image
@@ -116,7 +118,7 @@ def run(
     loaded = {_label(path): options.read_scenario(path, set_, trace, sizes) for path in scenarios}
     if len(loaded) < len(scenarios):
         raise UsageError("two scenarios have the same file name", hint="rename one: the name labels the results")
-    _check_capture(pcap, loaded, payload=pcap_payload, seeds=seeds, force=force)
+    _check_capture(pcap, loaded, payload=pcap_payload, seeds=seeds)
     if out is not None:
         refuse_existing(out, force=force)
         loaded = _with_figures(loaded, threads or 1)
@@ -126,7 +128,7 @@ def run(
         explain_linux(loaded.values(), generator)
         return
     image = _prepared(on, generator, wall_limit, stall_limit, loaded)
-    with results_in(out, force=force) as folder:
+    with _capture_in(pcap, force=force), results_in(out, force=force) as folder:
         runs = {}
         for label, scenario in loaded.items():
             target = _target(folder, label, len(loaded))
@@ -152,9 +154,7 @@ def _check_plane(on: Plane, generator: str | None, *, explain: bool) -> None:
         raise UsageError("--explain shows what a scenario becomes on Linux", hint="add --on linux")
 
 
-def _check_capture(
-    pcap: Path | None, scenarios: Mapping[str, Scenario], *, payload: bool, seeds: int | None, force: bool
-) -> None:
+def _check_capture(pcap: Path | None, scenarios: Mapping[str, Scenario], *, payload: bool, seeds: int | None) -> None:
     if pcap is not None and (len(scenarios) > 1 or seeds is not None):
         raise UsageError(
             "--pcap takes one scenario and one seed", hint="run them one by one, or use --out with --trace pcap"
@@ -164,9 +164,13 @@ def _check_capture(
             "--pcap-payload says what a capture keeps, and there is none",
             hint="add --pcap FILE, or --out DIR with --trace pcap",
         )
-    if pcap is not None:
-        refuse_foreign(pcap, is_capture, what="capture of shoal", option="--pcap", force=force)
-        remove_abandoned_files(pcap, is_capture)
+
+
+def _capture_in(pcap: Path | None, *, force: bool) -> AbstractContextManager[None]:
+    """The file for packets, kept for this command."""
+    if pcap is None:
+        return nullcontext()
+    return reserved_file(pcap, is_capture, what="capture of shoal", option="--pcap", force=force)
 
 
 def _prepared(
@@ -243,7 +247,7 @@ def _run_seeds(
 
     plane = simulator if image is None else Kernel(image)
     case = Case(scenario, seed_list(scenario, seeds), plane=plane)
-    (results,) = run_cases([case], f"{seeds} seeds", workers=workers, progress=True, finish=finish)
+    (results,) = run_cases([case], count_of(seeds, "seed"), workers=workers, progress=True, finish=finish)
     if folder is not None:
         results.write_summary(folder)
     return results

@@ -266,7 +266,7 @@ def _subject(path: Path, given: _Given) -> _Asked:
 
     source = find_scenario(path)
     is_plan = source.suffix == ".json"
-    if not is_plan and not is_sweep(read_text(source)):
+    if not is_plan and not is_sweep(read_text(source), source):
         return _from_options(source, given)
     given.refuse_beside(path)
     if is_plan:

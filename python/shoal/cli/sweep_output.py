@@ -14,6 +14,7 @@ from shoal.files import write_text, writing
 from shoal.remarks import Remarks
 from shoal.runs.rows import Rows
 from shoal.sweeps.tables import failure_lines, json_of, omitted, points_frame, runs_frame, table_of
+from shoal.words import count_of
 
 _plan_file = "plan.json"
 # On a terminal; more is looked up in files.
@@ -60,7 +61,7 @@ def show(rows: Rows, *, as_json: bool) -> None:
     else:
         data.heading(scenario.title)
         where = f", on {rows.plan.kernel}" if rows.plan.kernel else ""
-        data.sentence(f"{len(rows):,} points, {said.seeds_in_words()}{where}")
+        data.sentence(f"{count_of(len(rows), 'point')}, {said.seeds_in_words()}{where}")
         data.blank()
         data.table(table_of(rows, most=_most_lines))
         if line := omitted(rows, most=_most_lines, where="--out DIR and --json have"):

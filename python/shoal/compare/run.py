@@ -58,10 +58,10 @@ def compare(
     named = [(name, _recorded(scenario)) for name, scenario in scenarios]
     if not named:
         raise UsageError("there is nothing to compare", hint="name a scenario, or write --suite")
+    chosen = [seed_list(scenario, seeds) for _, scenario in named]
     image = image or find_image()
     plans = _plans(named, image)
     _ = image.helpers
-    chosen = [seed_list(scenario, seeds) for _, scenario in named]
     cases = [
         Case(scenario, chosen_seeds, tables=True, plane=plane)
         for plane in (simulator, Kernel(image))

@@ -16,6 +16,7 @@ from shoal.files import write_text, writing
 from shoal.plots import save
 from shoal.report.build import figure_values
 from shoal.report.page import render
+from shoal.words import count_of
 
 
 def write_into(comparison: Comparison, folder: Path, *, command: str, out: Path) -> None:
@@ -76,7 +77,7 @@ def page(comparison: Comparison, *, command: str, today: date, version: str) -> 
 # Simulator and Linux
 
 {today.isoformat()}. shoal {version} against Linux {kernel["release"]} in {kernel["mode"]} mode;
-{len(comparison)} scenarios, {len(comparison.seeds)} seeds each.
+{count_of(len(comparison), "scenario")}, {count_of(len(comparison.seeds), "seed")} each.
 
 ## How far apart
 

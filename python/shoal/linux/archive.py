@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from shoal.errors import UsageError
 from shoal.linux.commands import explain_missing, fetching, missing, output
 from shoal.linux.errors import LinuxError
 from shoal.linux.places import cache
@@ -50,15 +51,20 @@ def release_of(version: str | None) -> Release:
     """The known release that a user means: a version, its beginning (``6.12``), or none for the newest.
 
     A version that is not known is taken from the suite of the nearest series, with the archive's own signed checksum.
+
+    Raises
+    ------
+    UsageError
+        It is no version.
     """
     if version is None:
         return releases[0]
     for release in releases:
         if release.version == version or release.version.startswith(version + "."):
             return release
+    if not re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,3}){1,2}", version):
+        raise UsageError(f"`{version}` is not a kernel version", hint="as in --version 7.3 or --version 6.12")
     series = ".".join(version.split(".")[:2])
-    if not re.fullmatch(r"\d+\.\d+", series):
-        raise LinuxError(f"`{version}` is not a kernel version", hint="as in --version 7.3 or --version 6.12")
     known = next((release for release in releases if release.package.endswith(f"-{series}")), releases[0])
     return Release(version, f"linux-source-{series}", known.suite, "")
 

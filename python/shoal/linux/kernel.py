@@ -39,6 +39,8 @@ def build(
     LinuxError
         Something is missing, does not fit, or failed; says what to do.
     """
+    if source is None:
+        release_of(version)  # What is no version is refused before anything is looked for.
     env = build_environment()
     fragment = files("kernel", ["uml.config"])[0]
     with locked("build"):

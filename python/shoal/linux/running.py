@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 from shoal import _native
+from shoal.files import is_capture, reserved_file
 from shoal.linux.guest import guest_folder, run_guest
 from shoal.linux.images import Image, Unbuilt, find_image
 from shoal.linux.limits import Limits
@@ -68,18 +70,20 @@ def run_on_linux(
     GuestError
         The guest failed, or took too long.
     OutputError
-        The file cannot be written.
+        The file cannot be written, or is no capture of shoal.
     """
-    finished = finished_on_linux(
-        scenario,
-        image or find_image(),
-        seed=seed,
-        pcap=pcap,
-        pcap_payload=pcap_payload,
-        progress=progress,
-        cancel=cancel,
-        limits=limits,
-    )
+    nothing = nullcontext()
+    with nothing if pcap is None else reserved_file(pcap, is_capture, what="capture of shoal", option="file for pcap"):
+        finished = finished_on_linux(
+            scenario,
+            image or find_image(),
+            seed=seed,
+            pcap=pcap,
+            pcap_payload=pcap_payload,
+            progress=progress,
+            cancel=cancel,
+            limits=limits,
+        )
     return Result.of_run(finished)
 
 

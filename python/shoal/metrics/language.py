@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from shoal import expression
+from shoal._arguments import explained
 from shoal.errors import UsageError
 from shoal.expression import Functions, UndefinedError
 from shoal.metrics.registry import Of, Recorded, metrics
@@ -57,6 +57,7 @@ class _Metrics(Mapping[str, Callable[..., float]]):
 
 
 def _evaluated(text: str, functions: Functions, *, gaps: bool = False) -> float:
+    _refuse_arguments(text)
     value = expression.evaluate(text, _words, functions, gaps=gaps)
     if not isinstance(value, int | float):
         raise UsageError(f"`{text}` is not a number", hint="`shoal list metrics` shows what can be measured")
@@ -89,10 +90,22 @@ def check_metric(text: str) -> None:
     UsageError
         It is not an expression, or calls a metric that does not exist, or with arguments that it does not take.
     """
-    # Whoever writes the expression does not give the result, the first argument.
-    expression.check(text, _words, {name: partial(declared.formula, None) for name, declared in metrics.items()})
+    expression.check(text, _words, dict.fromkeys(metrics))
+    _refuse_arguments(text)
 
 
+@lru_cache(maxsize=256)  # a sweep asks for the same few expressions of each of its runs
+def _refuse_arguments(text: str) -> None:
+    """Refuse what a metric is given and does not take, as far as it is written out."""
+    for name, arguments, keywords in expression.calls_in(text):
+        if name in metrics:
+            try:
+                metrics[name].refuse(arguments, keywords)
+            except UsageError as error:
+                raise UsageError(f"`{text}`: {error}", hint=error.hint) from None
+
+
+@explained
 def default_metrics(scenario: Scenario) -> dict[str, str]:
     """Names and expressions that a sweep shows if nothing else is asked for: utilisation, queue, delay, shares.
 
@@ -174,12 +187,7 @@ def _needs(name: str) -> Recorded | None:
 
 def _calls(text: str) -> list[tuple[str, list[str]]]:
     """Functions that an expression calls, each with the texts among its arguments."""
-    tree = ast.parse(text.strip(), mode="eval")
-    calls = []
-    for node in ast.walk(tree):
-        match node:
-            case ast.Call(func=ast.Name(id=name), args=arguments, keywords=keywords):
-                values = [*arguments, *(keyword.value for keyword in keywords)]
-                constants = [value.value for value in values if isinstance(value, ast.Constant)]
-                calls.append((name, [constant for constant in constants if isinstance(constant, str)]))
-    return calls
+    return [
+        (name, [value for value in (*arguments, *keywords.values()) if isinstance(value, str)])
+        for name, arguments, keywords in expression.calls_in(text)
+    ]

@@ -11,13 +11,14 @@ import inspect
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from shoal.errors import UsageError
+from shoal._arguments import in_words, parameters_of, wrong_call
+from shoal.errors import ShoalError, UsageError
 from shoal.stats import Estimate
 from shoal.units import Unit
 from shoal.words import in_unit
@@ -123,16 +124,42 @@ class Metric:
         """What it is about."""
         return _about(self.formula)
 
+    @property
+    def signature(self) -> str:
+        """How it is called, with the kinds of its arguments in words."""
+        return f"{self.name}({', '.join(_taken(parameter) for parameter in _taken_by(self.formula))})"
+
+    def refuse(self, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> None:
+        """Refuse arguments that it does not take.
+
+        Raises
+        ------
+        UsageError
+            One is of another kind, out of range, unknown or missing; the hint shows how it is called.
+        """
+        wrong = wrong_call(self.name, _taken_by(self.formula), arguments, keywords)
+        names = [parameter.name for parameter in _taken_by(self.formula)]
+        for name, value in (*zip(names, arguments, strict=False), *keywords.items()):
+            if wrong is None and isinstance(value, int | float) and value < 0 and not _has_sign(name):
+                wrong = f"`{name}` of `{self.name}` is {value}, expected nothing below 0"
+        if wrong is not None:
+            raise UsageError(wrong, hint=f"it is {self.signature}")
+
     def written(self, result: RunRecord, *arguments: Any, **keywords: Any) -> float:
         """Its value in its own unit, as expressions have it; NaN if there is none.
 
         Raises
         ------
         UsageError
-            There is no such link or group, or the run has not recorded what it takes.
+            There is no such link or group, or the run has not recorded what it takes, or it does not take that.
         """
         try:
             value = self.formula(result, *arguments, **keywords)
+        except ShoalError:
+            raise
+        except (TypeError, AttributeError, ValueError, OverflowError):
+            self.refuse(arguments, keywords)
+            raise
         except IndexError:
             raise UsageError(
                 f"there is no such monitored link: the run has {len(result.bottlenecks)}",
@@ -174,6 +201,21 @@ def declare(name: str, title: str, unit: Unit, **more: Any) -> Callable[[_Formul
         return formula
 
     return add
+
+
+def _has_sign(name: str) -> bool:
+    """Whether a parameter may be below 0: links and steps are counted from 0, and times and rates begin there."""
+    return name not in ("link", "step", "width", "within") and not name.endswith(("_s", "_mbps"))
+
+
+def _taken_by(formula: Formula) -> tuple[inspect.Parameter, ...]:
+    # Whoever writes an expression does not give the result, the first argument.
+    return parameters_of(formula)[1:]
+
+
+def _taken(parameter: inspect.Parameter) -> str:
+    words = f"{parameter.name}: {in_words(parameter.annotation)}"
+    return words if parameter.default in (parameter.empty, None) else f"{words} = {parameter.default!r}"
 
 
 @cache

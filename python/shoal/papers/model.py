@@ -17,6 +17,7 @@ from pydantic.dataclasses import dataclass
 from pydantic_core import PydanticCustomError
 
 from shoal import expression
+from shoal._toml import read_toml as read_toml_text
 from shoal.errors import OutputError, UsageError
 from shoal.models import nearest
 
@@ -107,7 +108,7 @@ def model_of(kind: type[T], values: Mapping[str, Any], place: str, *, context: o
 def read_toml(path: Path) -> dict[str, Any]:
     """Read a file."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return read_toml_text(path.read_text(encoding="utf-8"), path)
     except OSError as error:
         raise OutputError(f"cannot read `{path}`: {error.strerror}") from error
     except tomllib.TOMLDecodeError as error:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shoal.papers.spec import Role
+from shoal.words import count_of
 
 
 @dataclass
@@ -50,10 +51,11 @@ class Tally:
     def headline(self) -> str:
         """One sentence about the claims, one about the rest."""
         met, cells = sum(score.met for score in self.claims.values()), self.score(Role.CLAIM)
-        text = (
-            f"{met} of {len(self.claims)} measured claims are met in every cell "
-            f"({cells.inside} of {cells.cells} cells)."
-        )
+        text = "No claim of the paper was measured."
+        if self.claims:
+            are = "measured claim is" if len(self.claims) == 1 else "measured claims are"
+            inside = f"{cells.inside} of {count_of(cells.cells, 'cell')}"
+            text = f"{met} of {len(self.claims)} {are} met in every cell ({inside})."
         names = {Role.OWN: "checks of our own", Role.READING: "other readings", Role.REPETITION: "repetitions"}
         rest = [
             f"{name}: {score.inside} of {score.cells} cells"

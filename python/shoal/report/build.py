@@ -18,6 +18,7 @@ from shoal.report.explore import panels
 from shoal.report.figures import comparison_figures, figures_of
 from shoal.report.page import render
 from shoal.results import Result
+from shoal.seeds import refuse_repeated_seeds
 from shoal.table import Table
 from shoal.tabulate import (
     class_tables,
@@ -57,7 +58,7 @@ def load_entries(folder: str | Path) -> list[Entry]:
     if (folder / "result.json").exists():
         return [Entry(folder.name, [Result.load(folder)], folder)]
     if (folder / "results.json").exists():
-        seeds = json.loads((folder / "results.json").read_text(encoding="utf-8"))["seeds"]
+        seeds = _seeds(folder / "results.json")
         return [Entry(folder.name, [Result.load(folder / f"seed-{seed}") for seed in seeds], folder)]
     parts = [
         path for path in sorted(folder.glob("*/")) if any((path / f"{n}.json").exists() for n in ("result", "results"))
@@ -228,8 +229,20 @@ def _queue_kinds(value: object) -> set[str]:
     return kinds
 
 
+def _seeds(path: Path) -> list[int]:
+    """The seeds of a summary."""
+    try:
+        seeds = [int(seed) for seed in json.loads(path.read_text(encoding="utf-8"))["seeds"]]
+    except OSError as error:
+        raise OutputError(f"cannot read `{path}`: {error.strerror}", hint="name a folder of results") from error
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise OutputError(f"`{path}` is no summary of several runs of shoal", hint="was it edited?") from None
+    refuse_repeated_seeds(seeds)
+    return seeds
+
+
 def _order(folder: Path) -> list[str]:
     try:
         return list(json.loads((folder / "order.json").read_text(encoding="utf-8")))
-    except (OSError, ValueError):
+    except (OSError, ValueError, TypeError, RecursionError):
         return []

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal._arguments import explained, in_words, misfit, shown
 from shoal.errors import OutputError, UsageError
 from shoal.files import new_folder, write_text, writing
 from shoal.notices import Notice
@@ -48,6 +49,7 @@ _remedies = {
 }
 
 
+@explained
 class Result:
     """What one run measured.
 
@@ -273,6 +275,22 @@ class Result:
             first += group["flow_count"]
         return rows
 
+    def _damage(self) -> OutputError | None:
+        """What is wrong with the text of this result."""
+        from pydantic_core import from_json
+
+        from shoal.contract import RunResult
+
+        hint = "load what `shoal run --out` or `save` wrote, or run the scenario again"
+        try:
+            wrong = misfit(from_json(self.json), RunResult)
+        except (ValueError, TypeError):
+            return OutputError(f"{shown(self.json)} is not a result of shoal: it is no JSON", hint=hint)
+        if wrong is None:
+            return None
+        label, part, kind = wrong
+        return OutputError(f"this result is damaged: `{label}` is {shown(part)}, expected {in_words(kind)}", hint=hint)
+
     # Figures.
 
     def plot_rates(self) -> Figure:
@@ -379,7 +397,7 @@ class Result:
             ) from error
         try:
             schema = json.loads(text)["schema"]
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise OutputError(f"`{path}` is not a result of shoal", hint="was it edited?") from None
         if schema != schema_version:
             raise OutputError(

@@ -6,10 +6,13 @@ import io
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from shoal.errors import OutputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -115,13 +118,15 @@ class InFiles:
         """Read the file of a table."""
         import polars as pl
 
-        return pl.read_parquet(self._source(name))
+        with self._reading(name):
+            return pl.read_parquet(self._source(name))
 
     def coverage(self, name: str) -> str | None:
         """Read the sentence in the metadata of a table."""
         import polars as pl
 
-        return pl.read_parquet_metadata(self._source(name)).get("coverage")
+        with self._reading(name):
+            return pl.read_parquet_metadata(self._source(name)).get("coverage")
 
     def save(self, folder: Path) -> None:
         """Copy the files."""
@@ -129,6 +134,18 @@ class InFiles:
             path = folder / f"{name}.parquet"
             # Files of packets may be larger than memory.
             _ = path.write_bytes(file) if isinstance(file, bytes) else shutil.copyfile(file, path)
+
+    @contextmanager
+    def _reading(self, name: str) -> Iterator[None]:
+        import polars as pl
+
+        try:
+            yield
+        except (pl.exceptions.PolarsError, OSError) as error:
+            file = self._files[name]
+            where = f"`{file}`" if isinstance(file, Path) else f"the table `{name}` of the cache"
+            reason = str(error).strip().partition("\n")[0]
+            raise OutputError(f"cannot read {where}: {reason}", hint="run the scenario again") from None
 
     def _source(self, name: str) -> Path | io.BytesIO:
         file = self._files[name]

@@ -8,10 +8,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+from shoal._arguments import explained
+from shoal.errors import ShoalError, UsageError
 from shoal.expression import UndefinedError
 from shoal.files import new_folder, write_text, writing
 from shoal.results.one import Result, schema_version
+from shoal.seeds import refuse_repeated_seeds
 from shoal.stats import Estimate, estimate
+from shoal.words import count_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,11 +34,21 @@ def _without_seed(result: Result) -> dict[str, Any]:
     return {**result.data, "seed": 0, "scenario": {**result.data["scenario"], "seed": 0}}
 
 
+@explained
 class Results(Sequence[Result]):
     """Runs that differ only in their seed, in the order of the seeds asked for."""
 
     def __init__(self, results: Sequence[Result]) -> None:
         self._results = tuple(results)
+        # The same seed gives the same text, and to read the seeds of all of them would take as long as all the rest.
+        if len({result.json for result in self._results}) < len(self._results):
+            refuse_repeated_seeds(self.seeds)
+
+    def _damage(self) -> ShoalError | None:
+        """What is wrong with the first of these runs that is damaged."""
+        if not self._results:
+            return UsageError("there are no runs", hint="`shoal.run` with seeds=N gives some")
+        return next(filter(None, (result._damage() for result in self)), None)
 
     @overload
     def __getitem__(self, index: int) -> Result: ...
@@ -136,7 +150,7 @@ class Results(Sequence[Result]):
 
     def __repr__(self) -> str:
         title = f" of `{self[0].data['scenario']['title']}`" if len(self) else ""
-        return f"<shoal.Results{title}, {len(self)} seeds: {', '.join(map(str, self.seeds))}>"
+        return f"<shoal.Results{title}, {count_of(len(self), 'seed')}: {', '.join(map(str, self.seeds))}>"
 
     def _repr_html_(self) -> str:
         from shoal import notebook
@@ -144,4 +158,6 @@ class Results(Sequence[Result]):
 
         title = self[0].data["scenario"]["title"] if len(self) else "No runs"
         rows = [(name, quantity(name, value)) for name, value in self.summary.items()]
-        return notebook.heading(title, f"{len(self)} seeds, mean ± 95 % confidence interval") + notebook.table(rows)
+        return notebook.heading(
+            title, f"{count_of(len(self), 'seed')}, mean ± 95 % confidence interval"
+        ) + notebook.table(rows)

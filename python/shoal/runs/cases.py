@@ -19,6 +19,7 @@ from shoal.runs.plane import Plane, simulator
 from shoal.runs.record import Record, record_of
 from shoal.runs.store import Store, digest_of
 from shoal.scenario import Scenario
+from shoal.words import count_of
 
 
 class Case(NamedTuple):
@@ -101,7 +102,7 @@ def run_cases(
     keys = [[(digests[case.scenario, case.plane], seed) for seed in case.seeds] for case in cases]
     unique = _unique(cases, keys)
     count = sum(map(len, keys))
-    label = label or f"{count:,} run{'s' * (count != 1)}"
+    label = label or count_of(count, "run")
     with stores.opened(cache) as store, counted(len(unique), progress, label) as on_done:
         known = {} if store is None else _known(store, unique)
         tasks = (partial(_made, case, key[1], known.get(key), finish, store) for key, case in unique.items())

@@ -35,6 +35,7 @@ from shoal.runs.execute import run_block
 from shoal.runs.recipe import Recipe
 from shoal.runs.record import Record
 from shoal.runs.work import Block, Pace
+from shoal.words import count_of
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -312,8 +313,9 @@ def _refuse_other_builds(client: Client) -> None:
 
 def _other_build(versions: dict[str, str]) -> str:
     name, version = next(iter(versions.items()))
+    workers = f"{count_of(len(versions), 'worker')} {'has' if len(versions) == 1 else 'have'}"
     return (
-        f"{len(versions)} workers have another build of shoal, first {name} (version {version}, here "
+        f"{workers} another build of shoal, first {name} (version {version}, here "
         f"{_native.__version__}): their bytes may differ"
     )
 
@@ -393,6 +395,7 @@ def _with_client(where: str, cluster: Any) -> list[Any]:
 
 def _reached(where: str) -> Client:
     """The client of an address. That nobody listens there is known at once, but Dask would try for a while."""
+    _require_certificates(where)
     match = re.fullmatch(r"tcp://(?P<host>.+):(?P<port>[0-9]{1,5})", where)
     if match is not None:
         try:
@@ -400,6 +403,24 @@ def _reached(where: str) -> Client:
         except (OSError, OverflowError) as error:
             raise _silent(where) from error
     return _client(where, address=where)
+
+
+def _require_certificates(where: str) -> None:
+    """Refuse an address that Dask's own configuration cannot reach: it would try for a while, and not say why."""
+    import dask
+    import distributed  # noqa: F401  (it reads its part of the configuration)
+
+    is_encrypted = where.startswith(("tls://", "wss://"))
+    if is_encrypted and not dask.config.get("distributed.comm.tls.ca-file", None):
+        raise ClusterError(
+            f"`{where}` is encrypted, and Dask has no certificates here",
+            hint="write `ca-file`, and `cert` and `key` of `client`, under `distributed: comm: tls:` in ~/.config/dask",
+        )
+    if not is_encrypted and dask.config.get("distributed.comm.require-encryption", None):
+        raise ClusterError(
+            f"`{where}` is not encrypted, and Dask's configuration requires that",
+            hint="start the scheduler with `--protocol tls`, and name it as in tls://HOST:8786",
+        )
 
 
 def _silent(where: str) -> ClusterError:

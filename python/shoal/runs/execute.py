@@ -12,7 +12,7 @@ from typing import Protocol
 
 from shoal._native import Cancel, Run
 from shoal.errors import ShoalError
-from shoal.parallel import Progress, counted, default_workers, finished
+from shoal.parallel import Progress, checked_workers, counted, finished
 from shoal.runs import store as stores
 from shoal.runs.database import KeyedRecord
 from shoal.runs.plan import Plan, check
@@ -21,6 +21,7 @@ from shoal.runs.record import Record, failure, measure, perform
 from shoal.runs.rows import Rows
 from shoal.runs.work import Block, Job, Pace, Work
 from shoal.scenario import Scenario
+from shoal.words import count_of
 
 # How long a task of our own threads takes: so long that handing it out costs next to nothing, and so short that the
 # last ones end together.
@@ -51,7 +52,7 @@ class Threads:
     """Our own threads: a run releases the interpreter's lock."""
 
     def __init__(self, workers: int | None = None) -> None:
-        self.workers = workers or default_workers()
+        self.workers = checked_workers(workers)
         self.block_s = _task_s
 
     def run(self, recipe: Recipe, blocks: Iterator[Block], pace: Pace) -> Iterator[tuple[Block, list[Record]]]:
@@ -134,7 +135,7 @@ def run_plan(
     """
     executor = executor or Threads(workers)
     points = range(len(plan.design)) if numbers is None else numbers
-    with counted(len(points), progress, f"checking {len(points):,} points") as on_point:
+    with counted(len(points), progress, f"checking {count_of(len(points), 'point')}") as on_point:
         checked = check(plan, points=points, on_point=on_point)
     work = Work(plan, Rows(plan, points, checked), checked, on_record)
     with stores.opened(cache) as kept, closing(executor):
@@ -142,7 +143,7 @@ def run_plan(
             work.recall(kept.read(work.owners))
         while count := work.missing():
             pace = Pace(executor.block_s, executor.workers, count)
-            with counted(count, progress, f"{count:,} runs") as on_done:
+            with counted(count, progress, count_of(count, "run")) as on_done:
                 for block, records in executor.run(plan.recipe, work.blocks(pace), pace):
                     keyed = list(work.take(block, records))
                     if kept is not None:

@@ -21,6 +21,7 @@ from shoal.runs.execute import Executor, run_plan
 from shoal.runs.plan import Plan, check
 from shoal.runs.rows import Rows
 from shoal.runs.work import Work
+from shoal.words import count_of
 
 _plan, _records, _about = "plan.json", "records.sqlite", "part.json"
 
@@ -116,7 +117,7 @@ def read_parts(folders: Sequence[Path]) -> Rows:
     work = Work(plan, Rows(plan, range(len(plan.design)), checked), checked)
     work.recall(keyed for folder, about in parts.items() for keyed in _records_of(folder, about["records"]))
     if missing_runs := work.missing():
-        raise OutputError(f"{missing_runs:,} runs are missing in the parts", hint="run the parts again")
+        raise OutputError(f"the parts lack {count_of(missing_runs, 'run')}", hint="run the parts again")
     return work.finish()
 
 
@@ -177,5 +178,5 @@ def _read_about(folder: Path) -> dict[str, Any]:
             f"`{folder}` is no part of a sweep: cannot read `{path}`: {error.strerror}",
             hint="name folders that `shoal sweep --shard I/N --out FOLDER` wrote",
         ) from error
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise OutputError(f"`{path}` does not describe a part of a sweep", hint="is it damaged?") from None

@@ -147,7 +147,7 @@ class Plan:
             )
         except OSError as error:
             raise OutputError(f"cannot read `{path}`: {error.strerror}", hint="is this a part of a sweep?") from error
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise OutputError(f"`{path}` is no plan of a sweep: {error}", hint="is it damaged?") from None
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import overload
 
+from shoal._arguments import explained
 from shoal.errors import UsageError
-from shoal.files import is_capture, is_packet_trace, refuse_foreign, remove_abandoned_files
+from shoal.files import is_capture, is_packet_trace, reserved_file
+from shoal.parallel import checked_workers
 from shoal.results import Result, Results
 from shoal.runs.cases import Case, refuse_without_files, run_cases
 from shoal.scenario import Scenario
@@ -38,6 +41,7 @@ def run(
     workers: int | None = ...,
     progress: Callable[[float], object] | None = ...,
 ) -> Results: ...
+@explained
 def run(
     scenario: Scenario | str | Path,
     *,
@@ -102,6 +106,7 @@ def run(
     """
     if not isinstance(scenario, Scenario):
         scenario = Scenario.from_file(scenario)
+    checked_workers(workers)
     if seeds is not None:
         if threads != 1:
             raise UsageError("threads are for one run", hint="several seeds run at the same time: give workers instead")
@@ -120,18 +125,19 @@ def run(
     if seed is not None:
         seed = checked_seed(seed)
     refuse_without_files(scenario, packets, pcap)
-    if packets is not None:
-        refuse_foreign(packets, is_packet_trace, what="table of shoal", option="file for packets")
-        remove_abandoned_files(packets, is_packet_trace)
-    if pcap is not None:
-        refuse_foreign(pcap, is_capture, what="capture of shoal", option="file for pcap")
-        remove_abandoned_files(pcap, is_capture)
-    native = scenario.native.run(
-        seed=seed,
-        packets=packets,
-        pcap=pcap,
-        pcap_payload=pcap_payload,
-        threads=threads,
-        progress=progress,
-    )
+    with ExitStack() as stack:
+        if packets is not None:
+            stack.enter_context(
+                reserved_file(packets, is_packet_trace, what="table of shoal", option="file for packets")
+            )
+        if pcap is not None:
+            stack.enter_context(reserved_file(pcap, is_capture, what="capture of shoal", option="file for pcap"))
+        native = scenario.native.run(
+            seed=seed,
+            packets=packets,
+            pcap=pcap,
+            pcap_payload=pcap_payload,
+            threads=threads,
+            progress=progress,
+        )
     return Result.of_run(native)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shoal._native import Cancel
-from shoal.parallel import default_workers
+from shoal.parallel import checked_workers
 from shoal.runs import store as stores
 from shoal.runs.plan import Plan, check
 from shoal.runs.record import run
@@ -104,7 +104,7 @@ def survey(
         finished=known + (timed if store is not None else 0),
         timed=timed,
         run_s=spent_s / timed if timed else None,
-        workers=workers or default_workers(),
+        workers=checked_workers(workers),
     )
 
 

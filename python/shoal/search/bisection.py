@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+
+from shoal._arguments import Word, explained
 
 
-class Side(StrEnum):
+class Side(Word):
     """Which end of the values that satisfy the condition is looked for."""
 
     SMALLEST = "smallest"
     LARGEST = "largest"
 
 
-class Phase(StrEnum):
+class Phase(Word):
     """Why a place was looked at."""
 
     ENDS = "ends"
@@ -27,6 +28,7 @@ class Phase(StrEnum):
     CONFIRM = "confirm"
 
 
+@explained
 @dataclass(frozen=True, slots=True)
 class Decision:
     """What was found at a place.
@@ -129,7 +131,7 @@ def search(count: int, *, side: Side = Side.SMALLEST, confirm: int = 2) -> Askin
             else:
                 fails = middle
     while answer is not None:
-        yield from look(Phase.CONFIRM, range(answer - confirm, answer + confirm + 1))
+        yield from look(Phase.CONFIRM, range(max(0, answer - confirm), min(answer + confirm, count - 1) + 1))
         inner = range(answer + 1, min(answer + confirm, count - 1) + 1)
         failing = max((index for index in inner if not known[index].holds), default=None)
         if failing is None:

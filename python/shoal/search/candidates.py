@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from shoal._arguments import explained
 from shoal.results import Results
 from shoal.search.bisection import Decision
 from shoal.search.condition import Condition, Measured, decide
@@ -18,6 +19,7 @@ from shoal.stats import Estimate, estimate
 _least_violation = 1e-12
 
 
+@explained
 @dataclass(frozen=True, slots=True)
 class Measurement:
     """What runs of a candidate gave.
@@ -84,6 +86,7 @@ class Measurement:
         return tuple(map(_violation, judged)) if judged else (1.0,) * len(condition.comparisons)
 
 
+@explained
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """Values of the free parameters that were tried.

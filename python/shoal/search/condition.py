@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from shoal import expression
+from shoal._arguments import explained
 from shoal.errors import UsageError
 from shoal.metrics import check_metric, metric
 from shoal.results import Result
@@ -18,6 +19,7 @@ _operators: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">
 _example = "as in queue_empty() <= 0.05, or utilisation() >= 0.98 and delay_ms() < 5"
 
 
+@explained
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """Two metrics and how they shall compare; either may be a number."""
@@ -32,6 +34,7 @@ class Comparison:
         return f"{self.left} {self.operator} {self.right}"
 
 
+@explained
 @dataclass(frozen=True, slots=True)
 class Measured:
     """A comparison at one place: means over the seeds of its two sides, and whether it holds beyond the noise."""
@@ -41,6 +44,7 @@ class Measured:
     decision: Decision
 
 
+@explained
 @dataclass(frozen=True, slots=True)
 class Condition:
     """Comparisons that must all hold."""

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from shoal._arguments import Word, explained
 from shoal.stats import Difference, paired_difference
 
 Losses = tuple[float, ...]
@@ -90,7 +91,7 @@ def order_of(difference: Difference) -> Order:
     return Order.UNCLEAR
 
 
-class Standing(StrEnum):
+class Standing(Word):
     """Where a candidate stands among others."""
 
     ON_FRONT = "on the front"
@@ -98,6 +99,7 @@ class Standing(StrEnum):
     DOMINATED = "dominated"
 
 
+@explained
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """Whether a candidate is on the front, and the others that decide it, or leave it open."""

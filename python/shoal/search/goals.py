@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
+from shoal._arguments import Word, explained
 from shoal.errors import UsageError
 from shoal.metrics import check_metric
 
 
-class Direction(StrEnum):
+class Direction(Word):
     """Which values of a goal are better."""
 
     MINIMISE = "minimise"
     MAXIMISE = "maximise"
 
 
+@explained
 @dataclass(frozen=True, slots=True)
 class Goal:
     """A metric, and which of its values are better."""

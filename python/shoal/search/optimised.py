@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from shoal._arguments import explained
 from shoal.frames import interval_columns, value_columns
 from shoal.results import Results
 from shoal.search.candidates import Candidate, Measurement
@@ -18,7 +19,7 @@ from shoal.search.tuning import written
 from shoal.stats import Estimate, paired_difference
 from shoal.sweeps import short_names
 from shoal.table import Table
-from shoal.words import significant
+from shoal.words import count_of, significant
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _superlatives = {Direction.MINIMISE: "Least", Direction.MAXIMISE: "Greatest"}
 
 
+@explained
 @dataclass(frozen=True, slots=True)
 class Neighbour:
     """A place next to the optimum, which differs from it in one parameter.
@@ -45,6 +47,7 @@ class Neighbour:
     measured: Measurement
 
 
+@explained
 @dataclass(frozen=True, repr=False)
 class Optimised:
     """What a search with goals found.
@@ -310,9 +313,8 @@ class Optimised:
         }
 
     def __repr__(self) -> str:
-        return (
-            f"<shoal.Optimised: {self.verdict.removesuffix('.')}; {len(self.candidates)} candidates, {self.runs} runs>"
-        )
+        tried = f"{count_of(len(self.candidates), 'candidate')}, {count_of(self.runs, 'run')}"
+        return f"<shoal.Optimised: {self.verdict.removesuffix('.')}; {tried}>"
 
     def _repr_html_(self) -> str:
         from shoal import notebook

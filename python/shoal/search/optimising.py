@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from shoal._arguments import explained
 from shoal.errors import ScenarioError, UsageError
 from shoal.metrics import metric, recording
 from shoal.runs import host_bursts
@@ -31,6 +32,7 @@ _corners_checked = 10
 _inside = 0.382
 
 
+@explained
 def optimise(
     scenario: Scenario | str | Path,
     *,

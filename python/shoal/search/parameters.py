@@ -6,6 +6,7 @@ import math
 import re
 from dataclasses import dataclass
 
+from shoal._arguments import explained
 from shoal.errors import UsageError
 from shoal.expression import plain
 from shoal.models import nearest
@@ -20,6 +21,7 @@ step_part = 0.05
 neighbour_steps = (-2, -1, 1, 2)
 
 
+@explained
 @dataclass(frozen=True, slots=True)
 class FreeParameter:
     """What a search may choose.

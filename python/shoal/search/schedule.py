@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from shoal._arguments import explained
 from shoal.errors import UsageError
 
 #: Candidates that are proposed together; it does not depend on the number of workers, so that results do not either.
@@ -14,6 +15,7 @@ _startup_rounds = 2
 _neighbours = 4
 
 
+@explained
 @dataclass(frozen=True, slots=True)
 class Schedule:
     """Who is run how often.

@@ -9,19 +9,19 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from shoal._arguments import explained
 from shoal.errors import UsageError
 from shoal.expression import plain
-from shoal.models import nearest
 from shoal.results import Results
 from shoal.runs import host_bursts
 from shoal.runs.cases import Case, RunCases, run_cases
 from shoal.scenario import Scenario
 from shoal.search.bisection import Decision, Outcome, Phase, Side, drive, search
 from shoal.search.condition import Condition, Measured, decide
-from shoal.seeds import seed_list
+from shoal.seeds import most_seeds, seed_list
 from shoal.table import Table
 from shoal.template import Template, is_variable
-from shoal.words import significant
+from shoal.words import count_of, significant
 
 if TYPE_CHECKING:
     import polars as pl
@@ -54,6 +54,7 @@ class Problem:
     unit: str | None = None
 
 
+@explained
 @dataclass(frozen=True)
 class Trial:
     """A candidate that was tried."""
@@ -65,6 +66,7 @@ class Trial:
     decision: Decision
 
 
+@explained
 @dataclass(frozen=True, repr=False)
 class Tuned:
     """What a search found.
@@ -159,7 +161,7 @@ class Tuned:
         return f"{plain(value)} {self.unit}" if self.unit else plain(value)
 
     def __repr__(self) -> str:
-        return f"<shoal.Tuned: {self.verdict.removesuffix('.')}; {len(self.trials)} values tried>"
+        return f"<shoal.Tuned: {self.verdict.removesuffix('.')}; {count_of(len(self.trials), 'value')} tried>"
 
     def _repr_html_(self) -> str:
         from shoal import notebook
@@ -193,6 +195,7 @@ class Tuned:
         return pl.DataFrame(rows, schema_overrides={"left_ci95": pl.Float64, "right_ci95": pl.Float64})
 
 
+@explained
 def tune(
     scenario: Scenario | str | Path,
     *,
@@ -264,7 +267,7 @@ def tune(
 
     if not isinstance(scenario, Scenario):
         scenario = Scenario.from_file(scenario)
-    side = _side(side)
+    side = Side(side)
     condition = Condition.parse(such_that)
     values = candidates(low, high, step=step, within=within)
     template = Template(scenario, (key,), set or {})
@@ -288,13 +291,6 @@ def tune(
     return replace(tuned, warnings=(bursts,)) if bursts else tuned
 
 
-def _side(word: str) -> Side:
-    try:
-        return Side(word)
-    except ValueError:
-        raise UsageError(f"there is no side `{word}`", hint=nearest(str(word), [side.value for side in Side])) from None
-
-
 def solve(
     problems: Sequence[Problem],
     condition: Condition,
@@ -316,6 +312,12 @@ def solve(
     metrics
         Expressions that are asked of the runs besides the condition.
     """
+    most = max(1, most_seeds // 2 // (seeds if isinstance(seeds, int) and seeds > 0 else 1))
+    if not 0 <= confirm <= most:
+        raise UsageError(
+            f"{confirm:,} neighbours of the answer cannot be confirmed on each side",
+            hint=f"give a number from 0 to {most:,} (--confirm); 2 are usual",
+        )
     trials: dict[tuple[int, int], Trial] = {}
     expressions = (*condition.expressions, *metrics)
 

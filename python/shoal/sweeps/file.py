@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal._toml import toml_value
+from shoal._toml import read_toml, toml_value
 from shoal.errors import UsageError
 from shoal.models import nearest
 from shoal.runs.design import Design, Factor, axis, pairs
@@ -16,6 +16,7 @@ from shoal.runs.plan import Plan
 from shoal.runs.plane import kernel_here
 from shoal.runs.until import Until, least_seeds
 from shoal.scenario import Scenario, read_text
+from shoal.seeds import refuse_repeated_seeds
 from shoal.shipped import find_scenario
 from shoal.sizes import scenario_with_sizes
 from shoal.sweeps.kept import refuse_bad_axis
@@ -110,10 +111,10 @@ sample_keys = [
 ]
 
 
-def is_sweep(text: str) -> bool:
-    """Whether a file is a sweep and no scenario: it names a scenario."""
+def is_sweep(text: str, name: object) -> bool:
+    """Whether a file is a sweep and no scenario: it names a scenario; ``name`` is for messages."""
     try:
-        return "scenario" in tomllib.loads(text)
+        return "scenario" in read_toml(text, name)
     except tomllib.TOMLDecodeError:
         return False
 
@@ -153,7 +154,7 @@ def read_sweep(path: Path) -> SweepFile:
         The scenario is refused.
     """
     try:
-        content = tomllib.loads(read_text(path))
+        content = read_toml(read_text(path), path)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path}: {error}", hint="docs/reference/sweep.md shows a complete file") from None
     try:
@@ -271,8 +272,7 @@ def _seeds(value: object) -> int | tuple[int, ...]:
         and value
         and all(isinstance(seed, int) and not isinstance(seed, bool) for seed in value)
     ):
-        if len(set(value)) < len(value):
-            raise UsageError("`seeds` has a seed twice", hint="each runs once")
+        refuse_repeated_seeds(value)
         return tuple(value)
     raise UsageError(f"`seeds` is {value!r}, expected how many or a list of seeds", hint="as in seeds = 5")
 

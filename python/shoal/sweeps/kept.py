@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
+from shoal._arguments import explained, shown
 from shoal._toml import as_text
 from shoal.errors import UsageError
 from shoal.expression import UndefinedError
@@ -20,11 +21,13 @@ from shoal.scenario import Scenario
 from shoal.seeds import seed_list
 from shoal.stats import Estimate
 from shoal.template import Template
+from shoal.words import count_of
 
 if TYPE_CHECKING:
     import polars as pl
 
 
+@explained
 @dataclass(frozen=True, slots=True)
 class Point:
     """One point of a sweep.
@@ -63,9 +66,10 @@ class Point:
         return self.results.metric(expression, undefined=undefined)
 
     def __repr__(self) -> str:
-        return f"<shoal.Point {self.name}: {len(self.results)} seeds>"
+        return f"<shoal.Point {self.name}: {count_of(len(self.results), 'seed')}>"
 
 
+@explained
 class Sweep(Sequence[Point]):
     """Points in the order of the grid: the last key changes fastest."""
 
@@ -135,7 +139,8 @@ class Sweep(Sequence[Point]):
         if not len(self):
             return "<shoal.Sweep of no points>"
         keys = ", ".join(self[0].values) or "no key"
-        return f"<shoal.Sweep of {len(self)} points, {len(self[0].results)} seeds each, over {keys}>"
+        each = count_of(len(self[0].results), "seed")
+        return f"<shoal.Sweep of {count_of(len(self), 'point')}, {each} each, over {keys}>"
 
     def _repr_html_(self) -> str:
         from shoal import notebook
@@ -154,7 +159,7 @@ class Sweep(Sequence[Point]):
         count = len(self[0].results)
         seeds = "1 seed" if count == 1 else f"{count} seeds, mean ± 95 % confidence interval"
         return notebook.heading(
-            self[0].results[0].data["scenario"]["title"], f"{len(self)} points", seeds
+            self[0].results[0].data["scenario"]["title"], count_of(len(self), "point"), seeds
         ) + notebook.table(rows, heads=(*names.values(), *metrics), words=len(names))
 
 
@@ -191,6 +196,7 @@ def _numbers(
     return numbers
 
 
+@explained
 def sweep(
     scenario: Scenario | str | Path,
     *,
@@ -273,8 +279,8 @@ def refuse_bad_axis(key: str, values: Iterable[object], *, example: str | None =
     """
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
         raise UsageError(
-            f"the values of `{key}` are no list, but {values!r}",
-            hint=f'write a list, as in grid={{"{key}": [{values!r}]}}',
+            f"the values of `{key}` are no list, but {shown(values)}",
+            hint=f'write a list, as in grid={{"{key}": [{shown(values)}]}}',
         )
     entries = list(values)
     if not entries:

@@ -14,7 +14,7 @@ from shoal.errors import UsageError
 from shoal.switch.amounts import Unit
 from shoal.switch.code_points import owners
 from shoal.switch.model import Law, Queue, Serving
-from shoal.switch.options import HasLimit, HasMap, HasPorts, HasProfile, Options, declared
+from shoal.switch.options import POOL, HasLimit, HasMap, HasPorts, HasProfile, Options, declared
 from shoal.switch.platforms import _sonic_fields as fields
 from shoal.switch.platforms import _sonic_read
 from shoal.switch.platforms._sonic_tables import Tables
@@ -45,8 +45,9 @@ class SonicOptions(HasMap, HasLimit, HasPorts, HasProfile):
         "Write thresholds of ECT packets alone: a proposal, in no released SONiC.",
     )  # fmt: skip
     pool: str = declared(
-        "egress_lossy_pool", "--pool", "NAME", "The device's pool, for --with-limit; egress_lossy_pool by default."
-    )
+        "egress_lossy_pool", "--pool", "NAME", "The device's pool, for --with-limit; egress_lossy_pool by default.",
+        name=POOL,
+    )  # fmt: skip
 
 
 _Writing = Writing[SonicOptions]

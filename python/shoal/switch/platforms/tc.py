@@ -12,7 +12,7 @@ from shoal.errors import ScenarioError, UsageError
 from shoal.switch.amounts import Amount, Port, amount_of_scenario, decimal, rounded_up
 from shoal.switch.code_points import owners
 from shoal.switch.model import Law, Queue, Serving, Where
-from shoal.switch.options import Options, declared
+from shoal.switch.options import DEVICE, Options, declared
 from shoal.switch.plane import disciplines, scenario_of, solved_red
 from shoal.switch.platforms import _tc_read
 from shoal.switch.platforms.base import Platform
@@ -35,7 +35,7 @@ _frame_bytes = 1514
 class TcOptions(Options):
     """The network device."""
 
-    device: str = declared("eth0", "--dev", "NAME", "Network device; eth0 by default.")
+    device: str = declared("eth0", "--dev", "NAME", "Network device; eth0 by default.", name=DEVICE)
 
 
 _Writing = Writing[TcOptions]
