@@ -29,6 +29,7 @@ class Document:
     switch: Switch = field(default_factory=Switch)
     segment_known: bool = False
     remarks: list[Remark] = field(default_factory=list)
+    _said: set[Remark] = field(default_factory=set)
 
     def source(self, line: int) -> Source:
         """A place in it."""
@@ -37,7 +38,8 @@ class Document:
     def remark(self, text: str, *, hint: str = "", line: int = 0, queue: str = "") -> None:
         """Note something doubtful, once."""
         remark = Remark(text, hint, self.source(line) if line else None, queue)
-        if remark not in self.remarks:
+        if remark not in self._said:
+            self._said.add(remark)
             self.remarks.append(remark)
 
     def refuse(self, line: int, what: str, hint: str, *, words: Sequence[str] = ()) -> NoReturn:
@@ -119,7 +121,15 @@ def commands(document: Document) -> Iterator[Statement]:
             yield Statement(first, words)
 
 
+# What a shell would split at or take out of a line.
+_of_shell = re.compile(r"[;&|()<>'\"\\#]")
+
+
 def _split_commands(text: str) -> Iterator[tuple[str, ...]]:
+    if _of_shell.search(text) is None:
+        if words_of_line := text.split():
+            yield tuple(words_of_line)
+        return
     lexer = shlex.shlex(text, posix=True, punctuation_chars=";&|()<>")
     lexer.whitespace_split, lexer.commenters = True, "#"
     words: list[str] = []
