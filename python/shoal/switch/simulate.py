@@ -165,12 +165,10 @@ def on_lines(queues: Sequence[Queue], experiment: Experiment) -> tuple[list[Queu
     rates = [line.rate_bps for line in lines.values() if line.rate_bps is not None]
     rate_bps = min([experiment.port.rate_bps, *rates])
     if rate_bps < experiment.port.rate_bps:
-        name = next(line.name for line in lines.values() if line.rate_bps == rate_bps)
-        experiment.remarks.append(
-            Remark(
-                f"the rate of {name}, {rate_text(rate_bps)}, is that of the scenario's link; its bursts are left out"
-            )
-        )
+        line = next(line for line in lines.values() if line.rate_bps == rate_bps)
+        text = f"the rate of {line.name}, {rate_text(rate_bps)}, is that of the scenario's link"
+        text += f"; its bursts of {line.burst_bytes} bytes are left out" if line.burst_bytes is not None else ""
+        experiment.remarks.append(Remark(text))
     delay_s = sum((line.delay_s for line in paths), Fraction(0))
     if delay_s:
         before = _time(experiment.rtt_s)

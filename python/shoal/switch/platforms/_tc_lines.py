@@ -129,7 +129,8 @@ def tbf(document: Document, shaper: Discipline, device: str) -> tuple[Line, int]
 
 
 def _line(document: Document, discipline: Discipline, device: str, **more: object) -> Line:
-    name = f"{device} {label(discipline.handle) or label(discipline.parent)} {discipline.kind}"
+    where = discipline.handle if discipline.command.handle else discipline.parent
+    name = f"{device} {label(where)} {discipline.kind}"
     return Line(name, source=document.source(discipline.command.line), **more)  # type: ignore[arg-type]
 
 

@@ -25,7 +25,10 @@ WITH_CLASSES = ("htb", "hfsc", "drr", "qfq")
 # A class for each queue of the network card.
 CARDS = ("mq", "mqprio", "multiq", "taprio")
 # A change of their options leaves those that it does not name as they are: tc sends only what is given.
-_merging = ("codel", "fq_codel", "pie", "dualpi2", "netem", "cake", "fq", "fq_pie")
+_merging = ("codel", "fq_codel", "pie", "dualpi2", "gred", "cake", "fq", "fq_pie")
+# Attributes of netem that a change without them leaves; all others are in one structure that tc always sends.
+_kept = ("rate", "reorder", "corrupt", "slot")
+_of_netem = (*_kept, "limit", "delay", "latency", "loss", "duplicate", "distribution", "gap", "ecn", "seed")
 _unchangeable = ("htb",)
 # The first handle that the kernel gives by itself.
 _first_free = 0x8001 << 16
@@ -224,7 +227,8 @@ class State:
                 self._refuse(command, f"the handle of `{present.kind}` is {label(present.handle)}:")
             else:
                 self._create(device, command, parent)
-        elif not command.handle and command.kind != present.kind and command.verb == "replace":
+        elif not command.handle and command.kind != present.kind and command.verb != "link":
+            # Of a change without a handle, too, the kernel makes another discipline if the kind is another.
             self._create(device, command, parent)
         else:
             self._change(device, present, command)
@@ -254,7 +258,7 @@ class State:
         return not known
 
     def _create(self, device: Device, command: Command, parent: int) -> None:
-        if command.verb in ("change", "link"):
+        if command.verb in ("change", "link") and device.at(parent) is None:
             self._refuse(command, "there is no discipline to change", "`add` or `replace` makes one")
             return
         handle = command.handle
@@ -277,8 +281,9 @@ class State:
         elif present.kind == "fq_codel" and "flows" in command.options:
             self._refuse(command, "the number of `flows` of a fq_codel cannot be changed", "delete it first")
         else:
-            keeps = present.kind in _merging or present.kind == "gred"
-            if not keeps:
+            if present.kind == "netem":
+                present.lines = [_kept_of_netem(present.options)]
+            elif present.kind not in _merging:
                 present.lines.clear()
             present.lines.append(command.options)
             present.command = command
@@ -354,9 +359,14 @@ class State:
         elif present is not None:
             present.options = command.options if above.kind == "htb" else (*present.options, *command.options)
             present.command = command
-        elif parent & 0xFFFF and (parent & 0xFFFF) not in above.classes:
+        elif parent & 0xFFFF and (parent & 0xFFFF) not in above.classes and above.kind != "htb":
             self._refuse(command, f"there is no class {label(parent)}")
         else:
+            if parent & 0xFFFF and (parent & 0xFFFF) not in above.classes:
+                self.document.remark(
+                    f"there is no class {label(parent)}: htb puts this one at the top", line=command.line
+                )
+                parent = above.handle
             # A class that gets classes below it holds no packets any more.
             if (before := above.children.pop(parent & 0xFFFF, None)) is not None:
                 self.document.remark(f"`{before.kind}` at {label(parent)} is gone: classes follow", line=command.line)
@@ -396,3 +406,14 @@ class State:
             filters.delete(command)
         elif reason := filters.add(self.document, command):
             self._refuse(command, reason)
+
+
+def _kept_of_netem(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The options of a netem that a change does not touch."""
+    kept: list[str] = []
+    name = ""
+    for word in words:
+        name = word if word in _of_netem else name
+        if name in _kept:
+            kept.append(word)
+    return tuple(kept)
