@@ -184,10 +184,9 @@ def _shaped(queue: Queue, lines: Sequence[Line]) -> Queue:
         if line.refusal or line.impairments or line.delay_s or line.overhead_bytes:
             raise _refused_line(line, line.refusal or f"{line.name} is the path of one queue of several")
         if line.borrows:
-            raise _refused_line(
-                line,
-                f"the class of queue {queue.name} sends what others leave besides its own rate: a scenario's do not",
-            )
+            most = rate_text(line.rate_bps or 0)
+            reason = f"the class of queue {queue.name} borrows what others leave, up to {most}"
+            raise _refused_line(line, f"{reason}: queues of a scenario do not")
     limits = [line for line in lines if line.rate_bps is not None]
     if not limits:
         return queue

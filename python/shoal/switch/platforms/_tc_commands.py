@@ -49,7 +49,7 @@ class Command:
     parent
         The handle that it hangs below; ``None`` if it is not given.
     handle
-        Of a discipline its handle, of a class its number; ``None`` if it is not given.
+        The handle of a discipline, or the number of a class; ``None`` if it is not given.
     kind
         The kind of discipline, class or filter; empty if it is not given.
     options
@@ -197,10 +197,10 @@ def entry(
             rest.pop(0)
     if "parent" in more:
         parent = _number(document, statement, more["parent"], "parent")
-    own = "classid" if subject == "class" else "handle"
+    name = "classid" if subject == "class" else "handle"
     handle = None
-    if own in more and subject != "filter":
-        handle = _number(document, statement, more[own], own)
+    if name in more and subject != "filter":
+        handle = _number(document, statement, more[name], name)
     kind = rest.pop(0) if rest else next((word for word in ("ingress", "clsact") if word in more), "")
     device = more.get("dev", "")
     return Command(

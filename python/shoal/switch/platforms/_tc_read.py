@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from shoal.models import nearest
 from shoal.switch.amounts import Amount, Unit, whole_bytes
-from shoal.switch.model import Buffer, Line, Queue, Remark
+from shoal.switch.model import Buffer, Line, Queue, Remark, Scheduler
 from shoal.switch.platforms import _tc_lines as lines
 from shoal.switch.platforms._tc_commands import Command, commands_of, label
 from shoal.switch.platforms._tc_filters import reads_ipv6_only
@@ -112,7 +112,7 @@ class _Reader:
         minors = Counter(leaf.way[-1][1] for leaf in leaves if leaf.way)
         reason = self._reason(leaves, used)
         points = self._points(leaves)
-        served: dict[int, dict[int, object]] = {}
+        served: dict[int, dict[int, Scheduler]] = {}
         below = branches(used)
         for leaf in leaves:
             queue = replace(self._queue(leaf), lines=leaf.lines)
@@ -120,11 +120,12 @@ class _Reader:
                 minor = leaf.way[-1][1]
                 choosing = [step for step in leaf.way if len(below.get(id(step[0]), ())) > 1] or leaf.way
                 scheduler, number = choosing[-1]
-                known = served.setdefault(id(scheduler), dict(schedulers(scheduler)))
+                if id(scheduler) not in served:
+                    served[id(scheduler)] = schedulers(scheduler)
                 queue = replace(
                     queue,
                     index=minor if minors[minor] == 1 and minor != DIRECT else None,
-                    scheduler=known.get(number),  # type: ignore[arg-type]
+                    scheduler=served[id(scheduler)].get(number),
                     undecided=reason,
                 )
                 if len(leaves) > 1:

@@ -39,7 +39,7 @@ class Leaf:
     discipline
         The discipline, or the one above the class.
     minor
-        Of a class without a discipline its number; ``None`` of a discipline.
+        The number of a class without a discipline; ``None`` for a discipline.
     way
         Schedulers above it, each with the number of the class on the way, the root first.
     lines
