@@ -420,7 +420,11 @@ def _dualpi2(options: Options) -> Queue:
     aqm = {"kind": "dualpi2", "limit": "10000 packets"} | _keys(given, _dualpi2_words)
     if "max_rtt" in given or "typical_rtt" in given:
         aqm |= _gains(options, given)
-    if given.get("memlimit", 2**32 - 1) != 2**32 - 1:
+    # What the kernel takes without it is beyond the limit in packets: two frames for each (sch_dualpi2.c).
+    packets = int(str(aqm["limit"]).removesuffix(" packets"))
+    if int(str(given.get("memlimit", 2**32 - 1))) < (
+        2 * _frame_bytes * packets if options.node.is_stored else 2**32 - 1
+    ):
         options.remark("`memlimit` is not read: the kernel counts the memory of buffers, a scenario bytes of packets")
     return options.queue(exact=aqm)
 

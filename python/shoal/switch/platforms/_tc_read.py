@@ -247,11 +247,14 @@ class _Reader:
 
     def _gred(self, discipline: Discipline) -> Queue:
         """GRED, which has a line for its table and one for each virtual queue."""
+        if self.is_stored:
+            options = Options(self.document, self._node(discipline, ()))
+            return options.queue(unknown="outputs of `tc qdisc show` are not read for gred: give its commands")
         setup = [words for words in discipline.lines if "setup" in words] or [()]
         parts = [words for words in discipline.lines if "setup" not in words]
         table = tuple(word for word in setup[-1] if word != "setup")
-        options = [Options(self.document, self._node(discipline, words)) for words in (table, *parts)]
-        return gred(options[0], options[1:])
+        readers = [Options(self.document, self._node(discipline, words)) for words in (table, *parts)]
+        return gred(readers[0], readers[1:])
 
     def _unknown(self, discipline: Discipline) -> Queue:
         kind, command = discipline.kind, discipline.command

@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from shoal.switch.platforms._tc_commands import Command, entry, number_of
+from shoal.switch.platforms._tc_commands import ROOT, Command, entry, number_of
+from shoal.switch.platforms._tc_state import WITH_CLASSES
 from shoal.switch.reading import Document, Statement
 
 _line = re.compile(
     r"^(?:(deleted|added|replaced) )?(qdisc|class) (\S+) ([0-9a-fA-F]*:[0-9a-fA-F]*) "
     r"(?=dev |root|parent |ingress|refcnt )"
 )
-_part_of_gred = re.compile(r"^\s+vq ")
 _asked = re.compile(r"\btc\b.*\b(?:qdisc|class|q|c)\b.*\b(?:show|ls|list)\b.*?\bdev (\S+)")
 _packets = re.compile(r"(\d+)p")
 # The kernel shows gains of dualpi2 one step of 1/256 below those that are set: it rounds down twice.
@@ -40,29 +40,46 @@ def is_shown(text: str) -> bool:
 
 
 def _content(text: str) -> list[dict[str, Any]] | None:
-    """The entries of an output of `tc -j`; ``None`` if a text is none."""
-    if not text.lstrip().startswith("["):
-        return None
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(content, list) or not content:
-        return None
-    entries = [each for each in content if isinstance(each, dict) and each]
-    known = [each for each in entries if isinstance(each.get("kind", each.get("class")), str) and "handle" in each]
-    return entries if known and len(known) == len(entries) else None
+    """The entries of an output of `tc -j`, or of several one behind the other; ``None`` if a text is none."""
+    decoder, rest = json.JSONDecoder(), text.strip()
+    entries: list[dict[str, Any]] = []
+    while rest:
+        if not rest.startswith("["):
+            return None
+        try:
+            content, end = decoder.raw_decode(rest)
+        except (ValueError, RecursionError):
+            return None
+        entries += content
+        rest = rest[end:].lstrip()
+    entries = [each for each in entries if each != {}]
+    return entries if entries and all(map(_is_entry, entries)) else None
+
+
+def _is_entry(each: object) -> bool:
+    return isinstance(each, dict) and isinstance(each.get("kind", each.get("class")), str) and "handle" in each
 
 
 def shown(document: Document) -> list[Command]:
-    """The entries of an output, each behind those above it."""
+    """The entries of an output, each behind those above it.
+
+    `show dev NAME` does not print the device: without its command in front it is called ``dev``, a second one ``dev2``.
+    """
     content = _content(document.text)
     commands = list(_of_text(document) if content is None else _of_json(document, content))
     devices = {command.device for command in commands if command.device}
-    if len(devices) == 1:
-        (device,) = devices
-        commands = [_on(command, device) for command in commands]
-    return _in_order([_on(command, command.device or "dev") for command in commands])
+    unnamed = next(iter(devices)) if len(devices) == 1 else "dev"
+    named: list[Command] = []
+    roots = 0
+    for command in commands:
+        if command.subject == "class" and command.kind not in WITH_CLASSES:
+            # Of these the discipline says all.
+            continue
+        if not command.device:
+            roots += command.subject == "qdisc" and command.parent == ROOT
+        name = unnamed if roots < 2 else f"{unnamed}{roots}"
+        named.append(command if command.device else _on(command, name))
+    return _in_order(named)
 
 
 def _on(command: Command, device: str) -> Command:
@@ -95,23 +112,16 @@ def _in_order(commands: Sequence[Command]) -> list[Command]:
 
 def _of_text(document: Document) -> Iterator[Command]:
     device = ""
-    texts: list[tuple[int, str]] = []
     for number, line in enumerate(document.text.splitlines(), start=1):
-        if _line.match(line) or _part_of_gred.match(line):
-            texts.append((number, line))
-        elif (asked := _asked.search(line)) is not None:
-            texts.append((number, f"= {asked[1]}"))
-    for number, line in texts:
-        if line.startswith("= "):
-            device = line[2:]
-            continue
         match = _line.match(line)
         if match is None:
-            yield Command(Statement(number, tuple(line.split())), "qdisc", "part", device, options=tuple(line.split()))
+            asked = _asked.search(line)
+            device = asked[1] if asked is not None else device
             continue
         statement = Statement(number, tuple(line.split()))
         subject, kind, handle = match[2], match[3], match[4]
-        words = [*_without(line[match.end() :].split()), kind]
+        # `tc -d` leaves out a blank.
+        words = [*_without(re.sub(r"(/[0-9]+)mpu ", r"\1 mpu ", line[match.end() :]).split()), kind]
         at = words[:-1]
         front = _front(at)
         verb = "delete" if match[1] == "deleted" else "show"
@@ -200,27 +210,32 @@ def _words(kind: str, options: Mapping[str, Any]) -> Iterator[str]:
     """Options of JSON as words: times are microseconds, sizes bytes, rates bytes a second."""
     for key, value in options.items():
         name = _names.get(kind, {}).get(key, key)
-        if value is False or key in _not_options or value == [] or (kind == "netem" and value in (0, None)):
+        if value is False or key in (*_not_options, "ce_threshold_mask"):
             continue
         if kind == "netem":
-            yield from _netem(key, value)
-        elif kind == "dualpi2" and key in ("drop-overload", "drop-early", "ecn-mask", "split-gso"):
-            words = {"drop": "drop_on_overload", None: "split_gso"}
-            yield words.get(value, str(value).replace("-", "_"))
-        elif kind == "dualpi2" and key in ("alpha", "beta"):
-            yield from (key, _stored_gain(str(value)))
-        elif kind == "dualpi2" and key == "step-thresh-pkts":
-            yield from (name, f"{value}p")
+            yield from _netem(key, value) if value else ()
+        elif kind == "dualpi2":
+            yield from _dualpi2(key, name, value)
         elif value is True or value is None:
             yield name
         elif isinstance(value, list):
             yield from (name, *map(str, value))
-        elif isinstance(value, str) and kind == "htb" and key == "default":
-            yield from (name, value)
+        elif key == "ce_threshold_selector":
+            yield from (name, f"{value:#x}/{options.get('ce_threshold_mask', 0):#x}")
         elif key in ("rate", "ceil", "bandwidth", "peakrate") and isinstance(value, int):
             yield from (name, f"{value * 8}bit")
         elif not isinstance(value, Mapping):
             yield from (name, str(value))
+
+
+def _dualpi2(key: str, name: str, value: Any) -> Iterator[str]:
+    """Words of dualpi2, of which some are values in JSON."""
+    if key in ("drop-overload", "drop-early", "ecn-mask", "split-gso"):
+        yield {"drop": "drop_on_overload", None: "split_gso"}.get(value, str(value).replace("-", "_"))
+    elif key in ("alpha", "beta"):
+        yield from (key, _stored_gain(str(value)))
+    else:
+        yield from (name, f"{value}p" if key == "step-thresh-pkts" else str(value))
 
 
 def _netem(key: str, value: Any) -> Iterator[str]:

@@ -6,11 +6,13 @@ A packet goes from the root down: each discipline asks its filters, then the pri
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import gcd
 
+from shoal.models import nearest
 from shoal.switch.code_points import LARGEST
 from shoal.switch.model import Line, Scheduler, Serving
 from shoal.switch.platforms import _tc_lines as lines
@@ -81,6 +83,7 @@ class Tree:
         self, discipline: Discipline, way: tuple[tuple[Discipline, int], ...], above: tuple[Line, ...]
     ) -> Iterator[Leaf]:
         document, name = self.document, self.device.name
+        _refuse_unknown_words(document, discipline)
         limit: tuple[int, str] | None = None
         if discipline.kind == "tbf":
             line, size = lines.tbf(document, discipline, name)
@@ -165,6 +168,32 @@ class Tree:
                     yield from filters
 
 
+# Options of schedulers, each with whether it has a value; what the kernel shows besides is among them.
+_OPTIONS: Mapping[str, Mapping[str, bool]] = {
+    "htb": {**dict.fromkeys(("default", "r2q", "debug", "direct_qlen"), True), "offload": False},
+    "hfsc": {"default": True},
+    "drr": {},
+    "mq": {},
+}
+
+
+def _refuse_unknown_words(document: Document, discipline: Discipline) -> None:
+    """Refuse options of a scheduler that tc does not know."""
+    known = _OPTIONS.get(discipline.kind)
+    words = iter(discipline.options if known is not None else ())
+    for word in words:
+        if known is None or word not in known:
+            hint = nearest(word, list(known or {})) if known else "leave it out"
+            document.refuse_statement(
+                discipline.command.statement, f"`{word}` is not an option of `{discipline.kind}`", hint
+            )
+        value = next(words, None) if known[word] else ""
+        if value is None or (word == "default" and not re.fullmatch(r"(0x)?[0-9a-fA-F]+", value)):
+            document.refuse_statement(
+                discipline.command.statement, f"`{word}` needs a number", "as in `htb default 20`, in hexadecimal"
+            )
+
+
 def _match(discipline: Discipline, minor: int, point: int, is_ipv6: bool) -> Filter | None:
     """The first filter that matches a code point, or may match it."""
     rules = discipline.filters.get(minor)
@@ -222,11 +251,7 @@ def _of_htb(
 
 def default_of(discipline: Discipline) -> int:
     """The minor number of the default class of `htb` or `hfsc`, which is hexadecimal; 0 without one."""
-    text = dict(pairwise(discipline.options)).get("default", "0")
-    try:
-        return int(text, 16)
-    except ValueError:
-        return 0
+    return int(dict(pairwise(discipline.options)).get("default", "0"), 16)
 
 
 def schedulers(discipline: Discipline) -> dict[int, Scheduler]:
