@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import NoReturn
@@ -125,13 +126,13 @@ def tbf(document: Document, shaper: Discipline, device: str) -> tuple[Line, int]
         )
     if limit is None:
         limit = int((latency or 0) * rate / 8) + burst
-    return _line(document, shaper, device, rate_bps=rate, burst_bytes=burst), limit
+    return replace(_line(document, shaper, device), rate_bps=rate, burst_bytes=burst), limit
 
 
-def _line(document: Document, discipline: Discipline, device: str, **more: object) -> Line:
+def _line(document: Document, discipline: Discipline, device: str) -> Line:
+    """A line with the name of a discipline."""
     where = discipline.handle if discipline.command.handle else discipline.parent
-    name = f"{device} {label(where)} {discipline.kind}"
-    return Line(name, source=document.source(discipline.command.line), **more)  # type: ignore[arg-type]
+    return Line(f"{device} {label(where)} {discipline.kind}", source=document.source(discipline.command.line))
 
 
 def htb_class(document: Document, htb: Discipline, minor: int, device: str) -> Line:
@@ -232,17 +233,15 @@ def netem(document: Document, path: Discipline, device: str) -> tuple[Line, int]
     path_words = _Netem(_Words(document, path.command.statement, "netem", path.options, device))
     path_words.read()
     refusal = f"netem's {path_words.refusals[0]}" if path_words.refusals else ""
-    return (
-        _line(
-            document, path, device,
-            rate_bps=path_words.rate_bps,
-            delay_s=path_words.delay_s,
-            overhead_bytes=path_words.overhead,
-            impairments=path_words.impairments(),
-            refusal=refusal,
-        ),
-        path_words.limit,
-    )  # fmt: skip
+    line = replace(
+        _line(document, path, device),
+        rate_bps=path_words.rate_bps,
+        delay_s=path_words.delay_s,
+        overhead_bytes=path_words.overhead,
+        impairments=path_words.impairments(),
+        refusal=refusal,
+    )
+    return line, path_words.limit
 
 
 class _Netem:
