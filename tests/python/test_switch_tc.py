@@ -130,6 +130,7 @@ def test_what_is_refused_is_named(line: str, words: str) -> None:
         (f"tc qdisc add dev e root {RED} qevent early_drop block 10", "`qevent` is not read: a scenario has no blocks"),
         ("tc qdisc add dev e root dualpi2 no_split_gso", "`no_split_gso` is not read: packets of a scenario"),
         ("tc qdisc add dev e root codel\ntc qdisc add dev e ingress", "arriving packets is not read"),
+        ("tc qdisc add dev e stab overhead 20 linklayer atm root codel", "tables of sizes (`stab`) are not read"),
         ("tc qdisc add dev e root codel\ntc actions add action ok", "`tc actions` is not read"),
         (f"{PRIO}tc qdisc add dev e parent 1:4 codel", "`prio` 1: has no class 1:4"),
         (f"{PRIO}tc qdisc add dev e parent 2:1 codel", "there is no discipline 2: on e"),

@@ -180,6 +180,7 @@ def test_one_rate_above_the_queues_is_that_of_the_link() -> None:
         ("tc qdisc add dev e root handle 1: tbf rate 50mbit burst 32kb latency 50ms\n", "50 Mbit/s"),
         ("tc qdisc add dev e root handle 1: netem rate 50mbit\n", "50 Mbit/s"),
         ("tc qdisc add dev e root handle 1: htb default 1\n" + classes("1: classid 1:1 htb rate 50mbit"), "50 Mbit/s"),
+        ("tc qdisc add dev e root handle 1: tbf rate 5% burst 32kb latency 50ms\n", "50 Mbit/s"),
         # A class at the top borrows from nobody; one below borrows what the one above it has.
         ("tc qdisc add dev e root handle 1: htb default 1\n"
          + classes("1: classid 1:1 htb rate 50mbit ceil 90mbit"), "50 Mbit/s"),

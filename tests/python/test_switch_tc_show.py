@@ -100,8 +100,15 @@ def test_equal_queues_of_a_card_are_one() -> None:
 
 def test_a_default_device_has_three_bands() -> None:
     text = "qdisc pfifo_fast 0: dev eth0 root refcnt 2 bands 3 priomap 1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1\n"
-    assert [queue.takes_rest for queue in read(f"qdisc noqueue 0: dev lo root refcnt 2 \n{text}").queues
-            if queue.ports == ("eth0",)] == [False, True, False]  # fmt: skip
+    # Every output begins with `lo`, which has no queue.
+    configuration = read(f"qdisc noqueue 0: dev lo root refcnt 2 \n{text}")
+    assert [queue.takes_rest for queue in configuration.queues] == [False, True, False]
+    assert "noqueue" not in said(configuration)
+    assert scenario_of_queues(configuration.queues, Experiment(Port(10**9), Fraction(1, 1000)), file="f")
+    with pytest.raises(shoal.ScenarioError, match="`noqueue` has no model: no queue at all"):
+        read("qdisc noqueue 0: dev lo root refcnt 2 \n")
+    listed = f"{text}filter parent 1: protocol ip pref 1 u32 chain 0 \n"
+    assert "outputs of `tc filter show` are not read" in said(read(listed))
     gone = f"{FQ_CODEL}deleted qdisc fq_codel 8001: dev eth0 root refcnt 2 \n"
     with pytest.raises(shoal.ScenarioError, match="no queue discipline that has a law"):
         read(gone)

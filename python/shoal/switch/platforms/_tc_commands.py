@@ -24,10 +24,11 @@ _questions = ("show", "list", "lst", "ls", "get", "help")
 # Words that may stand in front of `tc`, besides `ip netns exec NAME` and assignments.
 _before = ("sudo", "doas", "exec", "env", "time", "nohup", "if", "then", "else", "do", "!", "{")
 _values = {
-    "qdisc": ("dev", "parent", "handle", "estimator", "stab", "ingress_block", "egress_block"),
+    "qdisc": ("dev", "parent", "handle", "estimator", "ingress_block", "egress_block"),
     "class": ("dev", "parent", "classid", "estimator"),
     "filter": ("dev", "parent", "handle", "protocol", "prio", "preference", "pref", "chain", "block", "estimator"),
 }
+_of_size_tables = ("mtu", "mpu", "overhead", "tsize", "linklayer")
 _flags = ("root", "ingress", "clsact", "egress", "skip_hw", "skip_sw", "offloaded")
 EXAMPLE = "tc qdisc add dev eth0 root handle 1: prio"
 
@@ -184,8 +185,13 @@ def entry(
     rest = list(words)
     more: dict[str, str] = {}
     parent: int | None = None
-    while rest and (rest[0] in _values[subject] or rest[0] in _flags):
+    while rest and (rest[0] in (*_values[subject], "stab") or rest[0] in _flags):
         word = rest.pop(0)
+        if word == "stab":
+            document.remark("tables of sizes (`stab`) are not read: packets count as they are", line=statement.line)
+            while rest and rest[0] in _of_size_tables:
+                del rest[:2]
+            continue
         if word in _flags:
             parent = {"root": ROOT, "ingress": INGRESS, "clsact": INGRESS, "egress": INGRESS}.get(word, parent)
             more[word] = ""

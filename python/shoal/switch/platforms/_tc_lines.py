@@ -56,6 +56,9 @@ class _Words:
     def rate(self, name: str) -> int:
         text = self.value(name)
         rate = units.rate_bps(text)
+        if re.fullmatch(r"[0-9]+(\.[0-9]*)?%", text):
+            # Of the speed of the device.
+            rate = int(Fraction(text.rstrip("%")) / 100 * self.document.port.rate_bps)
         if not rate:
             self.refuse(f"tc does not read `{text}` as {name}", "as in `100mbit`")
         return rate

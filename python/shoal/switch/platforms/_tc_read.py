@@ -43,7 +43,8 @@ def queues(document: Document) -> list[Queue]:
     queues = [queue for reader in readers for queue in reader.queues()]
     if len(queues) == sum(reader.without_model for reader in readers):
         _refuse_nothing(document, state)
-    return queues
+    # Outputs begin with `lo`, which has none.
+    return [queue for queue in queues if not queue.name.endswith(" noqueue")]
 
 
 def _say_filters(document: Document, state: State) -> None:
@@ -264,7 +265,8 @@ class _Reader:
         else:
             reason = _no_model(kind)
             hint = "" if kind in UNMODELLED else nearest(kind, [*LAWS, "gred", "prio", "ets", "htb", "tbf", "netem"])
-            self.document.remark(f"`{kind}` is not read: {reason}", hint=hint, line=command.line)
+            if kind != "noqueue":
+                self.document.remark(f"`{kind}` is not read: {reason}", hint=hint, line=command.line)
         queue = Queue(
             name=f"{self._name(discipline)} {kind}", ports=(self.device.name,), unknown=reason,
             source=self.document.source(command.line),

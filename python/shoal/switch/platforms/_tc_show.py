@@ -117,6 +117,8 @@ def _of_text(document: Document) -> Iterator[Command]:
         if match is None:
             asked = _asked.search(line)
             device = asked[1] if asked is not None else device
+            if line.startswith("filter "):
+                document.remark("outputs of `tc filter show` are not read: give the commands", line=number)
             continue
         statement = Statement(number, tuple(line.split()))
         subject, kind, handle = match[2], match[3], match[4]
