@@ -158,7 +158,7 @@ def on_lines(queues: Sequence[Queue], experiment: Experiment) -> tuple[list[Queu
     shaped = [_shaped(queue, [line for line in queue.lines if line.name not in shared]) for queue in queues]
     for line in lines.values():
         if line.refusal:
-            raise _refused_line(line, line.refusal)
+            raise _refused_line(line, line.refusal, "the laws are shown without --out")
     paths = [line for line in lines.values() if line.impairments or line.delay_s or line.overhead_bytes]
     if len(paths) > 1:
         raise _refused_line(paths[1], f"a second path behind {paths[0].name}: a scenario has one link")
@@ -194,9 +194,11 @@ def _shaped(queue: Queue, lines: Sequence[Line]) -> Queue:
     return replace(queue, shaping=Shaping(least.rate_bps or 0, least.burst_bytes))
 
 
-def _refused_line(line: Line, reason: str) -> UsageError:
+def _refused_line(
+    line: Line, reason: str, hint: str = "--queue NAME makes a scenario of one queue alone"
+) -> UsageError:
     where = f"{line.source}: " if line.source is not None else ""
-    return UsageError(f"{where}{reason}", hint="--queue NAME makes a scenario of one queue alone, or change this line")
+    return UsageError(f"{where}{reason}", hint=hint)
 
 
 def flow_of(group: Group, experiment: Experiment, *, name: str) -> Flow:

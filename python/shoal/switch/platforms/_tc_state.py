@@ -170,7 +170,9 @@ class State:
         """
         if not command.device:
             self.document.refuse_statement(command.statement, "the line names no device", "add `dev eth0`")
-        if command.parent == INGRESS or command.kind in ("ingress", "clsact"):
+        # What hangs below ffff: is for arriving packets, too.
+        is_arriving = command.parent is not None and command.parent != ROOT and command.parent >> 16 == INGRESS >> 16
+        if is_arriving or command.kind in ("ingress", "clsact"):
             if command.verb != "delete":
                 self.document.remark("what happens to arriving packets is not read", line=command.line)
             return
