@@ -10,7 +10,7 @@ from shoal.errors import UsageError
 from shoal.linux import GuestError, Image, LinuxError, plan
 from shoal.linux.tc import Loaded, Queue, as_planned, configured, lines_of, load
 from shoal.scenario_keys import BottleneckAqm
-from shoal.switch import Port, find_platform
+from shoal.switch import Document, Port, find_platform, read_configuration
 from shoal.switch.from_scenario import queues_of
 from shoal.switch.platforms.tc import TcOptions
 from shoal.switch.writing import Writing
@@ -34,9 +34,9 @@ MORE: dict[str, BottleneckAqm] = {
 SAME = ("codel", "codel-ecn", "fq-codel", "pie", "pie-ecn", "gred", "dualpi2", "dualpi2-enqueue")
 
 
-def loaded(lines: str, image: Image) -> Loaded:
+def loaded(lines: str, image: Image, *, has_queues: bool = True) -> Loaded:
     try:
-        return load(lines_of(lines), image)
+        return load(lines_of(lines), image, has_queues=has_queues)
     except LinuxError as error:
         if isinstance(error, GuestError):
             raise
@@ -141,3 +141,109 @@ def test_same_lines_make_the_same_queue_twice(image: Image) -> None:
 def test_other_lines_are_refused_before_anything_runs(text: str, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         lines_of(text)
+
+
+REPLAYED = {
+    "replace-changes": "qdisc add dev eth0 root fq_codel limit 1000 flows 256; "
+                       "qdisc replace dev eth0 root fq_codel limit 2000",
+    "replace-replaces": "qdisc add dev eth0 root handle 1: fq_codel limit 1000; qdisc replace dev eth0 root pie",
+    "another-handle": "qdisc add dev eth0 root handle 1: prio; qdisc add dev eth0 parent 1:1 codel; "
+                      "qdisc replace dev eth0 root handle 2: prio",
+    "change-merges": "qdisc add dev eth0 root codel ecn target 2ms; qdisc change dev eth0 root codel noecn limit 50",
+    "red-is-set-anew": "qdisc add dev eth0 root red limit 1000000 min 30000 max 90000 avpkt 1500 burst 40 ecn "
+                       "bandwidth 1gbit; qdisc replace dev eth0 root red limit 900000 min 20000 max 60000 avpkt 1500 "
+                       "burst 30 probability 0.1 bandwidth 1gbit",
+    "delete": "qdisc add dev eth0 root handle 1: prio; qdisc add dev eth0 parent 1:1 codel; qdisc del dev eth0 root; "
+              "qdisc add dev eth0 root pie",
+    "delete-a-child": "qdisc add dev eth0 root handle 1: prio; qdisc add dev eth0 parent 1:1 codel; "
+                      "qdisc add dev eth0 parent 1:2 pie; qdisc del dev eth0 parent 1:1",
+    "fewer-bands": "qdisc add dev eth0 root handle 1: prio bands 4; qdisc add dev eth0 parent 1:4 codel; "
+                   "qdisc add dev eth0 parent 1:1 pie; qdisc change dev eth0 root handle 1: prio bands 3",
+    "ets": "qdisc add dev eth0 root handle 1: ets bands 4 strict 1 quanta 3000 6000 priomap 3 2 1; "
+           "qdisc add dev eth0 parent 1:3 codel; class change dev eth0 classid 1:2 ets quantum 4500",
+    "priomap": "qdisc add dev eth0 root handle 1: prio bands 2 priomap 0 0 1 1 0 1 1 1 0 0 0 0 0 0 0 0",
+    "shaped": "qdisc add dev eth0 root handle 1: tbf rate 10mbit burst 16kb latency 50ms; "
+              "qdisc add dev eth0 parent 1: handle 10: fq_codel",
+    "any-minor-of-tbf": "qdisc add dev eth0 root handle 1: tbf rate 10mbit burst 16kb limit 50000; "
+                        "qdisc add dev eth0 parent 1:7 handle 10: codel",
+    "netem": "qdisc add dev eth0 root handle 1: netem delay 10ms loss 1% rate 5mbit limit 300; "
+             "qdisc change dev eth0 root handle 1: netem delay 20ms 1ms 25%",
+    "hexadecimal": "qdisc add dev eth0 root handle 1: ets bands 12 strict 12; qdisc add dev eth0 parent 1:a handle a: "
+                   "codel; qdisc add dev eth0 parent 1:c handle 10: pie",
+    "automatic": "qdisc add dev eth0 root prio; qdisc add dev eth0 parent 8001:2 ets bands 2; "
+                 "qdisc add dev eth0 parent 8002:1 codel",
+    "htb": "qdisc add dev eth0 root handle 1: htb default 20; class add dev eth0 parent 1: classid 1:1 htb rate 9mbit; "
+           "class add dev eth0 parent 1:1 classid 1:20 htb rate 5mbit ceil 9mbit; "
+           "qdisc add dev eth0 parent 1:20 handle 20: codel; class del dev eth0 classid 1:20; "
+           "class add dev eth0 parent 1:1 classid 1:20 htb rate 6mbit; qdisc add dev eth0 parent 1:20 pie",
+    "change-to-another-kind": "qdisc add dev eth0 root codel; qdisc change dev eth0 root pie",
+    "drr": "qdisc add dev eth0 root handle 5: drr; class add dev eth0 parent 5: classid 5:1 drr quantum 2k; "
+           "qdisc add dev eth0 parent 5:1 codel",
+}  # fmt: skip
+# Lines of which the kernel, or tc, refuses the last.
+REFUSED = [
+    "qdisc add dev eth0 root codel; qdisc add dev eth0 root codel",
+    "qdisc change dev eth0 root codel limit 10",
+    "qdisc add dev eth0 root handle 1: prio; qdisc add dev eth0 parent 1:4 codel",
+    "qdisc add dev eth0 root handle 1: prio; qdisc add dev eth0 parent 1: codel",
+    "qdisc add dev eth0 root handle 1: prio; qdisc add dev eth0 parent 2:1 codel",
+    "qdisc add dev eth0 root handle 1: prio bands 2",
+    "qdisc add dev eth0 root handle 1: ets bands 2 strict 3",
+    "qdisc add dev eth0 root handle 1: prio; qdisc add dev eth0 parent 1:1 handle 9: codel; "
+    "qdisc add dev eth0 parent 1:2 handle 9: codel",
+    "qdisc add dev eth0 root handle 1: htb default 1; qdisc replace dev eth0 root handle 1: htb default 2",
+    "qdisc add dev eth0 root handle 1: htb; class add dev eth0 parent 1: classid 1:1 htb rate 1mbit; "
+    "class add dev eth0 parent 1: classid 1:1 htb rate 2mbit",
+    "qdisc add dev eth0 root handle 1: htb; qdisc add dev eth0 parent 1:1 codel",
+    "qdisc add dev eth0 root handle 1: htb; class change dev eth0 classid 1:1 htb rate 1mbit",
+    "qdisc add dev eth0 root handle 1: codel; qdisc add dev eth0 parent 1:1 pie",
+    "qdisc add dev eth0 root handle 1: fq_codel flows 64; qdisc replace dev eth0 root fq_codel flows 32",
+    "qdisc add dev eth0 root handle 1: codel; qdisc del dev eth0 root handle 2:",
+    "qdisc add dev eth0 root tbf rate 1mbit burst 10k",
+    "qdisc add dev eth0 root netem reorder 25%",
+    "qdisc add dev eth0 root handle 1: htb; class add dev eth0 parent 1: classid 1:1 htb rate 1mbit; "
+    "class add dev eth0 parent 1:1 classid 1:2 htb rate 1mbit; class del dev eth0 classid 1:1",
+]
+
+
+def as_script(commands: str) -> str:
+    return "".join(f"tc {command.strip()}\n" for command in commands.split(";"))
+
+
+def seen(text: str) -> list[list[str]]:
+    """What is read of queues, but for their names: the kernel gives handles to those that have none."""
+    queues = read_configuration(Document("text", text, Port(10**9))).queues
+    rows = []
+    for queue in queues:
+        lines = [
+            (line.rate_bps, float(line.delay_s), sorted(map(str, line.impairments.items()))) for line in queue.lines
+        ]
+        exact = dict(queue.exact or {})
+        usual = {"flows": 1024, "ecn": exact.get("kind") == "fq-codel"}
+        law = [exact.get("kind"), exact.get("limit"), *(exact.get(key, default) for key, default in usual.items())]
+        rows.append([str(each) for each in (queue.index, queue.scheduler, queue.dscp, queue.buffer, lines, law)])
+    return sorted(rows)
+
+
+@pytest.mark.parametrize("name", REPLAYED)
+def test_a_replay_ends_in_the_state_of_the_kernel(name: str, image: Image) -> None:
+    script = as_script(REPLAYED[name])
+    replayed, shown = (seen(text) for text in (script, loaded(script, image, has_queues=False).shown))
+    if name in ("htb", "drr"):
+        # Rates and quanta are those of classes, which `tc qdisc show` does not print.
+        replayed, shown = [[row[-1] for row in rows] for rows in (replayed, shown)]
+    assert replayed == shown
+
+
+@pytest.mark.parametrize("commands", REFUSED)
+def test_what_the_kernel_refuses_is_refused_in_a_replay(commands: str, image: Image) -> None:
+    *before, _ = commands.split(";")
+    if before:
+        loaded(as_script(";".join(before)), image, has_queues=False)
+    with pytest.raises(GuestError):
+        load(lines_of(as_script(commands)), image, has_queues=False)
+    try:
+        configuration = read_configuration(Document("text", as_script(commands), Port(10**9)))
+    except shoal.ScenarioError:
+        return
+    assert any("the kernel refuses this line" in remark.text for remark in configuration.remarks)

@@ -465,14 +465,16 @@ def test_tc_dualpi2_gains_follow_the_round_trips() -> None:
 def test_tc_bands_in_hexadecimal_and_classes_of_drr() -> None:
     ets = tc("ets bands 12 strict 2 quanta 3000 6000", "root handle 1:")
     bands = "".join(tc(f"pfifo limit {minor}", f"parent 1:{minor:x}") for minor in (1, 2, 3, 10))
-    found = {queue.index: queue.scheduler for queue in read(ets + bands).queues}
-    assert {index: each and (each.serving, each.priority, each.weight) for index, each in found.items()} == {
+    served = {queue.index: queue.scheduler for queue in read(ets + bands).queues if "0:" not in queue.name}
+    assert {index: each and (each.serving, each.priority, each.weight) for index, each in served.items()} == {
         1: (Serving.STRICT, -1, None),
         2: (Serving.STRICT, -2, None),
         3: (Serving.WEIGHTED, None, 3000),
-        10: (Serving.WEIGHTED, None, None),
+        4: (Serving.WEIGHTED, None, 6000),
+        # Without a quantum it is that of a frame.
+        **dict.fromkeys(range(5, 13), (Serving.WEIGHTED, None, 1514)),
     }
-    prio = only(tc("prio bands 3", "root handle 1:") + tc("codel", "parent 1:3")).scheduler
+    prio = read(tc("prio bands 3", "root handle 1:") + tc("codel", "parent 1:3")).queues[2].scheduler
     assert prio is not None
     assert (prio.serving, prio.priority) == (Serving.STRICT, -3)
     drr = tc("drr", "root handle 1:") + "tc class add dev e parent 1: classid 1:4 drr quantum 2k\n"

@@ -130,9 +130,9 @@ def test_weights_of_a_scenario_end_at_10000_and_shapes_at_the_port() -> None:
     slow = queue(4, mark=STEP, shaping=Shaping(10 * GBIT - 1, 1))
     resolved, experiment = scenario_of(heavy, light, slow, groups=groups(1, 2, 4))
     one, two, four = resolved["bottleneck"]["aqm"]["queues"]
-    assert (one["weight"], two["weight"], four["weight"]) == (10_000, 10_000, 1)
-    assert [remark.text for remark in experiment.remarks if "weight of" in remark.text] == [
-        "its weight of 10001 becomes 10000"
+    assert (one["weight"], two["weight"], four["weight"]) == (10_000, 9_999, 1)
+    assert [remark.text for remark in experiment.remarks if "the weights" in remark.text] == [
+        "the weights 10001:10000:1 become 10000:9999:1: a scenario has at most 10000"
     ]
     # A shape as fast as the port has no effect; a bucket holds at least a packet.
     assert (two.get("shape"), four["shape"], four["burst"]) == (None, "9999999999 bit/s", "1500 B")

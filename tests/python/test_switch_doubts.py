@@ -36,6 +36,7 @@ def tables(**more: object) -> str:
 
 
 TC = "tc qdisc add dev e root "
+CHANGE = "tc qdisc change dev e root "
 BANDS = TC + "handle 1: ets bands 2 quanta 3000 3000\ntc qdisc add dev e parent 1:1 codel\n"
 FILTER = BANDS + "tc filter add dev e parent 1: protocol ip prio 1 u32 "
 NXOS = "class type queuing c-out-q1\n  "
@@ -109,7 +110,7 @@ EOS = "interface Ethernet1\n  uc-tx-queue 3\n    "
         ("openconfig", OPENCONFIG_STEP.replace("true", '"maybe"'), "`enable-ecn` is neither true nor false", "true or"),
         ("openconfig", OPENCONFIG_STEP.replace('"64000"', '"6k"'), "is not a whole number", '"64000"'),
         ("tc", f"{TC}red limit 9000 min 10 avpkt 10 probability 1.01\n", "a probability of 101/100", "from 0 to 1"),
-        ("tc", f"{TC}codel target 5min\n", "tc does not read `5min` as target", "red limit"),
+        ("tc", f"{TC}codel target 5min\n", "tc does not read `5min` as target", "codel limit 1000"),
         ("tc", f"{TC}red limit 9000 min 10 avpkt 10 bandwidth 5m\n", "does not read `5m` as bandwidth", "red limit"),
         ("tc", f"{TC}dualpi2 max_rtt 10ms typical_rtt 11ms\n", "typical_rtt is above max_rtt", "tc refuses this"),
         ("tc", f"{TC}codel limit {{{{limit}}}}\n", "variables of a shell or a program", "with numbers"),
@@ -117,7 +118,7 @@ EOS = "interface Ethernet1\n  uc-tx-queue 3\n    "
         ("tc", f"{FILTER}match ip dsfield x 0xfc flowid 1:1\n", "not a number and a mask", "dsfield 0x28 0xfc"),
         (
             "tc",
-            f"{TC}gred setup vqs 2 default 0\n{TC}gred limit 9000 min 10 max 20 vq 0\n",
+            f"{TC}gred setup vqs 2 default 0\n{CHANGE}gred limit 9000 min 10 max 20 vq 0\n",
             "tc needs `avpkt` for a virtual queue",
             "gred vq 0",
         ),
@@ -215,20 +216,28 @@ def test_a_refusal_never_shows_what_is_not_about_queues(platform: str, text: str
         ("openconfig", OPENCONFIG_STEP.replace('"drop"', '"drops"'), "`drops` is not a leaf of a profile"),
         ("openconfig", OPENCONFIG_STEP.replace('"uniform"', '"none"'), "no wred/uniform/config: no law"),
         ("tc", f"{TC}pfifo\n", "no limit: the length of the device's queue"),
-        ("tc", f"{TC}handle 1: cake\n{TC}codel\n", "`cake` is not read"),
+        ("tc", f"{TC}cake\n{TC.replace(' e ', ' f ')}codel\n", "`cake` is not read"),
         ("tc", f"{FILTER}match ip sport 80 0xffff flowid 1:1\n", "this filter is not read"),
         ("tc", f"{TC}dualpi2 memlimit 4000000\n", "`memlimit` is not read"),
-        ("tc", f"{TC}gred setup\n{TC}gred limit 90k min 9k max 30k avpkt 1k burst 20 vq 0\n", "two virtual queues"),
+        ("tc", f"{TC}gred setup\n{CHANGE}gred limit 90k min 9k max 30k avpkt 1k burst 20 vq 0\n", "two virtual queues"),
     ],
 )  # fmt: skip
 def test_what_readers_doubt(platform: str, text: str, words: str) -> None:
     assert words in said(read(text, platform=platform))
 
 
-@pytest.mark.parametrize("minor", ["x1", "é2", ""])
-def test_tc_classes_that_are_no_numbers_have_no_scheduler(minor: str) -> None:
+@pytest.mark.parametrize("minor", ["x1", "é2", "1:2"])
+def test_tc_classes_that_are_no_numbers_are_refused(minor: str) -> None:
     text = f"{TC}handle 1: ets bands 2 quanta 3000 3000\ntc qdisc add dev e parent 1:{minor} codel\n"
-    assert (only(text).index, only(text).scheduler) == (None, None)
+    with pytest.raises(shoal.ScenarioError, match=f"`1:{minor}` is no parent of `tc`"):
+        read(text)
+
+
+@pytest.mark.parametrize("minor", ["", "0", "3", "a"])
+def test_tc_classes_that_are_not_there_get_no_discipline(minor: str) -> None:
+    text = f"{TC}handle 1: ets bands 2 quanta 3000 3000\ntc qdisc add dev e parent 1:{minor} codel\n"
+    assert [queue.name for queue in read(text).queues] == ["e 1:1 pfifo", "e 1:2 pfifo"]
+    assert "the kernel refuses this line: `ets` 1: has no class" in said(read(text))
 
 
 def test_what_is_not_doubted() -> None:

@@ -48,6 +48,24 @@ TC = (
     "tc filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip dsfield 0x28 0xfc flowid 1:1",
 )
 
+# A tree with classes, and commands that follow on what stands there.
+TC_TREE = (
+    "sudo tc qdisc add dev eth0 root handle 1: htb default 20",
+    "tc class add dev eth0 parent 1: classid 1:20 htb rate 100mbit ceil 1gbit",
+    "tc qdisc add dev eth0 parent 1:20 handle 20: netem delay 1ms loss 1%",
+    "tc qdisc replace dev eth0 parent 20: tbf rate 10mbit burst 32kb latency 5ms",
+    "tc qdisc del dev eth0 parent 20:",
+)
+TC_SHOWN = (
+    "qdisc htb 1: dev eth0 root refcnt 2 r2q 10 default 0x10 direct_packets_stat 0 direct_qlen 1000",
+    "qdisc red 10: dev eth0 parent 1:10 limit 900000b min 30000b max 90000b ecn ewma 5 probability 0.1 Scell_log 12",
+    "class htb 1:10 root leaf 10: prio 0 rate 30Mbit ceil 100Mbit burst 1593b cburst 1600b",
+)
+TC_JSON = [
+    {"kind": "codel", "handle": "1:", "root": True, "dev": "eth0", "options": {"limit": 9, "target": 4999}},
+    {"kind": "netem", "handle": "2:", "root": True, "dev": "eth1", "options": {"delay": {"delay": 0.1}, "limit": 9}},
+]
+
 
 def shown(text: str, platform: str | None) -> str:
     """Everything that is shown of a text: what was read in all forms, or the error."""
@@ -107,6 +125,17 @@ def of_openconfig() -> Iterator[str]:
             yield from (compact, json.dumps(both, indent=1), compact[:-1], compact.replace('"aaa"', '"aaa": 1, "aaa"'))
 
 
+def of_tc_json() -> Iterator[str]:
+    secrets = [{"user": MARKER, "password": MARKER}]
+    for find, replacement in (("", ""), ('"limit"', '"limt"'), ("4999", '"x"'), ('"1:"', '"x"'), ("codel", "cake")):
+        compact = json.dumps(TC_JSON).replace(find, replacement, 1) if find else json.dumps(TC_JSON)
+        for text in (compact, json.dumps(json.loads(compact), indent=2)):
+            yield from (text, f"{text}\n{json.dumps(secrets)}", json.dumps([*json.loads(text), *secrets]), text[:-1])
+            yield f'{text}\nPASSWORD="{MARKER}"'
+            yield text.replace('"dev"', f'"password": "{MARKER}", "dev"')
+    yield from (json.dumps([{**entry, "x": MARKER} for entry in TC_JSON]) for _ in range(20))
+
+
 def broken_lines(lines: list[str]) -> Iterator[list[str]]:
     """The lines with one word of one of them left out, garbled or doubled, each in turn."""
     yield lines
@@ -119,7 +148,7 @@ def broken_lines(lines: list[str]) -> Iterator[list[str]]:
 
 def of_lines(queues: str, around: str, *endings: str) -> Iterator[str]:
     for lines in broken_lines(queues.splitlines()):
-        for ending in endings:
+        for ending in endings or ("",):
             text = "\n".join(line + ending for line in lines)
             yield f"{around}\n{text}\n{around}\n"
 
@@ -141,6 +170,13 @@ AFTER = ("", f" # {MARKER}", f"; curl -u admin:{MARKER} x", f" && export K={MARK
         ("nxos", lambda: of_lines(NXOS_DUAL, NXOS_AROUND, "", f" ! {MARKER}")),
         ("eos", lambda: of_lines(EOS_DUAL, EOS_AROUND, "", f" ! {MARKER}")),
         ("tc", lambda: of_lines("\n".join(TC), SHELL_AROUND, *AFTER)),
+        ("tc", lambda: of_lines("\n".join(TC_TREE), f"{SHELL_AROUND}\nexport P={MARKER} tc", *AFTER)),
+        (
+            "tc",
+            lambda: of_lines("\n".join(TC_TREE).replace("tc ", f"K={MARKER} tc ").replace("sudo ", ""), SHELL_AROUND),
+        ),
+        ("tc", lambda: of_lines("\n".join(TC_SHOWN), f"$ export K={MARKER}\n{MARKER} qdisc", "")),
+        ("tc", of_tc_json),
         ("ecnconfig", lambda: of_lines(COMMANDS, SHELL_AROUND, *AFTER)),
     ],
 )

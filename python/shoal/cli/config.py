@@ -115,7 +115,6 @@ def read(
     """
     from shoal.scenario import Scenario
     from shoal.switch.checks import remarks
-    from shoal.switch.leading import decided
     from shoal.switch.several import scenario_of_queues
     from shoal.switch.simulate import chosen, groups_of
 
@@ -126,8 +125,7 @@ def read(
     scenario = None
     if out is not None:
         _refuse_scenario(out, force=force)
-        led = decided(configuration, queues, experiment)
-        scenario = scenario_of_queues(led, experiment, file=file.name, port=port_name)
+        scenario = scenario_of_queues(queues, experiment, file=file.name, port=port_name)
         # It is checked before anything is written.
         Scenario.from_toml(scenario, name=str(out))
     doubts = [remark for each in queues for remark in remarks(each, port)]

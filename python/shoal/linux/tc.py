@@ -147,8 +147,10 @@ def lines_of(text: str) -> list[Line]:
     return lines
 
 
-def load(lines: Sequence[Line], image: Image) -> Loaded:
+def load(lines: Sequence[Line], image: Image, *, has_queues: bool = True) -> Loaded:
     """Have lines loaded by the real `tc` into the kernel of a guest, on devices of their names.
+
+    Without ``has_queues`` what was made of single lines is left out: lines may then take away what others made.
 
     Raises
     ------
@@ -163,7 +165,7 @@ def load(lines: Sequence[Line], image: Image) -> Loaded:
     instructions += _shown(
         (line.device, *line.parent_and_handle)
         for line in lines
-        if line.kind and not {"ingress", "clsact"} & {*line.words}
+        if has_queues and line.kind and not {"ingress", "clsact"} & {*line.words}
     )
     instructions += [f"tc r1 -d qdisc show dev {device}" for device in devices]
     queues, said = _made(devices, instructions, image, tc)

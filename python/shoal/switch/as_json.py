@@ -51,6 +51,7 @@ def configuration_json(
 
 def _queue(queue: Queue, port: Port) -> dict[str, Any]:
     served, shaped = queue.scheduler, queue.shaping
+    port_bps, port = port.rate_bps, queue.at(port)
     not_ect, above, compared = (answer for _, answer in answers(queue))
     return {
         "name": queue.name,
@@ -62,6 +63,8 @@ def _queue(queue: Queue, port: Port) -> dict[str, Any]:
         if served is None
         else {"kind": served.serving.value, "weight": served.weight, "priority": served.priority},
         "shape_bps": None if shaped is None else shaped.rate_bps,
+        # The rate that lines above it leave, such as a shaper of tc.
+        "line_bps": port.rate_bps if port.rate_bps < port_bps else None,
         "burst_bytes": None if shaped is None else shaped.burst_bytes,
         "buffer": None if queue.buffer is None else _buffer(queue.buffer, port),
         "laws": [_law(packets, law, port) for packets, law in queue.laws],

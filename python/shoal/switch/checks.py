@@ -92,6 +92,7 @@ def _compared_by(law: Law) -> str:
 
 def remarks(queue: Queue, port: Port) -> Iterator[Remark]:
     """What is doubtful about a queue at a port."""
+    port = queue.at(port)
     seen: set[tuple[object, ...]] = set()
     for packets, law in queue.laws:
         if (law.min, law.max, law.pmax, law.weight) not in seen:

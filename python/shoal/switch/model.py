@@ -123,6 +123,43 @@ class Shaping:
 
 
 @dataclass(frozen=True, slots=True)
+class Line:
+    """What a configuration puts between queues and their port: a rate, or a path on which packets suffer.
+
+    Attributes
+    ----------
+    name
+        What it is on the device; queues that have a line of the same name share it.
+    rate_bps
+        What it sends at most, in bit/s; ``None`` if it has no rate.
+    borrows
+        Whether a part of that rate is what other lines leave.
+    burst_bytes
+        What it sends at once after a pause; ``None`` if that is not stated.
+    delay_s
+        Propagation delay that it adds, in seconds.
+    overhead_bytes
+        What each packet takes on it beyond its IP size, in bytes.
+    impairments
+        The table ``bottleneck.impairments`` of a scenario.
+    refusal
+        Why no scenario can have it; empty if one can.
+    source
+        Where it is written.
+    """
+
+    name: str
+    rate_bps: int | None = None
+    borrows: bool = False
+    burst_bytes: int | None = None
+    delay_s: Fraction = Fraction(0)
+    overhead_bytes: int = 0
+    impairments: Mapping[str, object] = field(default_factory=dict)
+    refusal: str = ""
+    source: Source | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Buffer:
     """What a queue may hold.
 
@@ -197,6 +234,10 @@ class Queue:
         Whether it takes all code points that no other queue takes.
     exact
         The queue as a table of a scenario where a kind of its own is closer to it than ``wred``, as for ``tc``.
+    lines
+        What stands between it and the port, the nearest to the port first.
+    undecided
+        Why it cannot be said which packets join which queue of the port; ``None`` if it can.
     """
 
     name: str
@@ -214,12 +255,19 @@ class Queue:
     takes_rest: bool = False
     exact: Mapping[str, object] | None = None
     profile: str = ""
+    lines: tuple[Line, ...] = ()
+    undecided: Remark | None = field(default=None, compare=False)
     source: Source | None = field(default=None, compare=False)
 
     def served(self, scheduler: Scheduler) -> Queue:
         """The queue with one more statement of how it is served: strict priority stays, whatever share is beside it."""
         is_strict = self.scheduler is not None and self.scheduler.serving is Serving.STRICT
         return self if is_strict and scheduler.serving is Serving.WEIGHTED else replace(self, scheduler=scheduler)
+
+    def at(self, port: Port) -> Port:
+        """The port at the rate that the queue is sent with."""
+        rates = [line.rate_bps for line in self.lines if line.rate_bps is not None]
+        return replace(port, rate_bps=min([port.rate_bps, *rates])) if rates else port
 
     @property
     def laws(self) -> tuple[tuple[Packets, Law], ...]:
@@ -258,15 +306,12 @@ class Configuration:
     ----------
     platform, title
         What the command line calls the platform, and what its text is.
-    unread
-        Statements that decide which packets wait in which queue, and are not read.
     """
 
     platform: str
     title: str
     queues: tuple[Queue, ...]
     remarks: tuple[Remark, ...] = ()
-    unread: tuple[Remark, ...] = ()
 
     def remarks_on(self, queues: Iterable[Queue]) -> list[Remark]:
         """The remarks on some of its queues, and those on none in particular."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from shoal._toml import toml_document
+from shoal.errors import ScenarioError, UsageError
 from shoal.scenario import Scenario
 
 _line = re.compile(r"^\S+: tc qdisc (add|change) dev \S+ parent ([0-9]+:[0-9]+) handle ([0-9]+): (.+)$")
@@ -70,6 +71,44 @@ def solved_red(aqm: Mapping[str, object]) -> SolvedRed:
             ends = [int(str(aqm[key]).removesuffix(" B")) for key in ("min", "max")]
             return SolvedRed(weight, min(Fraction(1), Fraction(max(1, ends[1] - ends[0]), 2**plog)))
     raise AssertionError("the Linux plane names no weight of RED")
+
+
+def burst_for(table: Mapping[str, object], exponent: int) -> int:
+    """The smallest burst, in packets, from which tc computes a weight of 2^-exponent.
+
+    Raises
+    ------
+    UsageError
+        There is none that the kernel takes.
+    """
+    least = int(str(table["min"]).removesuffix(" B"))
+    avpkt = int(str(table["avpkt"]).removesuffix(" B"))
+
+    def weight(burst: int) -> int:
+        try:
+            return solved_red({**table, "kind": "linux-red", "burst": f"{burst} packets"}).weight
+        except ScenarioError as error:
+            first = str(error).splitlines()[0]
+            if "too small" in first:
+                return 0
+            if "scaled by the weight" in first:
+                return 32  # The kernel finds it too large.
+            raise
+
+    low, high = max(1, least // avpkt), least // avpkt + 2 ** (exponent + 2)
+    while low < high:
+        middle = (low + high) // 2
+        if weight(middle) >= exponent:
+            high = middle
+        else:
+            low = middle + 1
+    if weight(low) != exponent:
+        raise UsageError(
+            f"tc cannot express this queue: with min = {least} B no burst gives a weight of 2^-{exponent} that the "
+            "kernel takes",
+            hint="write a smaller weight; from 2^-9 on the kernel takes thresholds below 4 MiB only",
+        )
+    return low
 
 
 def scenario_of(

@@ -34,7 +34,8 @@ class Document:
     switch: Switch = field(default_factory=Switch)
     segment_known: bool = False
     remarks: list[Remark] = field(default_factory=list)
-    unread: list[Remark] = field(default_factory=list)
+    undecided: list[Remark] = field(default_factory=list)
+    _said: set[Remark] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         """Take the prompts of a terminal off its lines, which keep their numbers."""
@@ -48,14 +49,16 @@ class Document:
     def remark(self, text: str, *, hint: str = "", line: int = 0, queue: str = "") -> None:
         """Note something doubtful, once."""
         remark = Remark(text, hint, self.source(line) if line else None, queue)
-        if remark not in self.remarks:
+        if remark not in self._said:
+            self._said.add(remark)
             self.remarks.append(remark)
 
-    def leave_unread(self, what: str, line: int) -> None:
+    def leave_undecided(self, what: str, line: int) -> None:
         """Note a statement that decides which packets wait where, and is not read."""
-        remark = Remark(f"{what} is not read: which packets wait in which queue is not known", "", self.source(line))
-        if remark not in self.unread:
-            self.unread.append(remark)
+        text = f"{what} is not read: which packets wait in which queue is not known"
+        hint = "--queue N for one of them, or --flows CC*COUNT@QUEUE says which flows wait where"
+        self.remark(text, hint=hint, line=line)
+        self.undecided.append(Remark(text, hint, self.source(line)))
 
     def refuse(self, line: int, what: str, hint: str, *, words: Sequence[str] = ()) -> NoReturn:
         """Refuse a line, of which only ``words`` are shown: those of a statement about queues.
@@ -136,7 +139,15 @@ def commands(document: Document) -> Iterator[Statement]:
             yield Statement(first, words)
 
 
+# What a shell would split at or take out of a line.
+_of_shell = re.compile(r"[;&|()<>'\"\\#]")
+
+
 def _split_commands(text: str) -> Iterator[tuple[str, ...]]:
+    if _of_shell.search(text) is None:
+        if words_of_line := text.split():
+            yield tuple(words_of_line)
+        return
     lexer = shlex.shlex(text, posix=True, punctuation_chars=";&|()<>")
     lexer.whitespace_split, lexer.commenters = True, "#"
     words: list[str] = []

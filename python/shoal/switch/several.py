@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import gcd
 from typing import TYPE_CHECKING
 
 from shoal._toml import toml_file
@@ -17,6 +18,7 @@ from shoal.switch.simulate import (
     aqm_of,
     buffer_of,
     flow_of,
+    on_lines,
     rate_text,
     scenario_text,
     without_law,
@@ -71,12 +73,18 @@ def scenario_of_queues(queues: Sequence[Queue], experiment: Experiment, *, file:
         There is no such port, or flows name a queue that it does not have, or a law is not known.
     """
     port_queues = _of_port(queues, port, experiment)
+    if len(port_queues) > 1 and (undecided := port_queues[0].undecided) is not None:
+        if not all(group.queue for group in experiment.groups):
+            raise UsageError(f"a scenario of {len(port_queues)} queues: {undecided}", hint=undecided.hint)
+        # Flows that name their queues need no map.
+        port_queues = [replace(queue, dscp=(), takes_rest=False) for queue in port_queues]
     lawful = [queue for queue in port_queues if _has_law(queue)] or port_queues
     laws = {(queue.mark, queue.drop, queue.drop_ect, str(queue.exact), queue.unknown) for queue in lawful}
     led = {queue.name for queue in owners(port_queues).values()}
     is_one = len(laws) == 1 and len(led) <= 1 and not any(group.queue for group in experiment.groups)
     if len(port_queues) == 1 or is_one:
-        return scenario_text(lawful[0], experiment, title=f"Queue {lawful[0].name} of {file}, with DCTCP and CUBIC")
+        queue = next((queue for queue in lawful if queue.name in led), lawful[0])
+        return scenario_text(queue, experiment, title=f"Queue {queue.name} of {file}, with DCTCP and CUBIC")
     return scenario_of_port(port_queues, experiment, title=f"Queues of {file}, with DCTCP and CUBIC")
 
 
@@ -111,8 +119,11 @@ def scenario_of_port(queues: Sequence[Queue], experiment: Experiment, *, title: 
         A group names a queue that is not there, no code point leads to it, or the law of its queue is not known.
     """
     members = _members(queues, experiment)
+    shaped, experiment = on_lines([member.queue for member in members], experiment)
+    members = [replace(member, queue=queue) for member, queue in zip(members, shaped, strict=True)]
     memory = _memory([member.queue for member in members], experiment)
     served = [_keys(member, memory, experiment) for member in members]
+    _scale(served, experiment)
     buffer = f"{memory} B" if memory else served[0]["buffer"]
     keys = without_law(experiment, buffer=buffer, title=title)
     law: Classes = {"kind": "classes", "queues": served}
@@ -247,17 +258,29 @@ def _keys(member: _Member, memory: int | None, experiment: Experiment) -> Classe
     return keys
 
 
+def _scale(served: Sequence[ClassesQueue], experiment: Experiment) -> None:
+    """Make weights that are larger than a scenario takes smaller, all by the same factor."""
+    weights = [keys["weight"] for keys in served if "weight" in keys]
+    if not weights or max(weights) <= _most_weight:
+        return
+    common = gcd(*weights)
+    largest = max(weights) // common
+    for keys in served:
+        if "weight" in keys:
+            part = keys["weight"] // common
+            keys["weight"] = part if largest <= _most_weight else max(1, round(part * _most_weight / largest))
+    if largest > _most_weight:
+        before, after = (":".join(map(str, each)) for each in (weights, [keys.get("weight") for keys in served]))
+        experiment.remarks.append(Remark(f"the weights {before} become {after}: a scenario has at most {_most_weight}"))
+
+
 def _serve(keys: ClassesQueue, queue: Queue, experiment: Experiment) -> None:
     """Say how a queue is served."""
     scheduler = queue.scheduler
     if scheduler is not None and scheduler.serving is Serving.STRICT:
         keys["priority"] = "strict"
     elif scheduler is not None and scheduler.weight is not None:
-        keys["weight"] = min(_most_weight, max(1, scheduler.weight))
-        if keys["weight"] != scheduler.weight:
-            experiment.remarks.append(
-                Remark(f"its weight of {scheduler.weight} becomes {keys['weight']}", queue=queue.name)
-            )
+        keys["weight"] = max(1, scheduler.weight)
     else:
         keys["weight"] = 1
         experiment.remarks.append(

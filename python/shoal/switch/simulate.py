@@ -12,10 +12,18 @@ from shoal._toml import toml_file
 from shoal.errors import UsageError
 from shoal.switch.amounts import Port, rounded_up, whole_bytes
 from shoal.switch.checks import own_law
-from shoal.switch.model import Action, Law, NotEct, Queue, Remark, Where
+from shoal.switch.model import Action, Law, Line, NotEct, Queue, Remark, Shaping, Where
 
 if TYPE_CHECKING:
-    from shoal.scenario_keys import ClassesQueueAqm, Flow, ScenarioKeys, Wred, WredMark
+    from shoal.scenario_keys import (
+        Bottleneck,
+        ClassesQueueAqm,
+        Flow,
+        Impairments,
+        ScenarioKeys,
+        Wred,
+        WredMark,
+    )
 
 # Round trips that a run takes: enough for alpha (16 windows) and for CUBIC's periods at these rates.
 _round_trips = 2000
@@ -71,6 +79,8 @@ class Experiment:
         What the queue may hold, or the memory that several queues share, if the configuration does not say it.
     where
         When marks are decided, if the configuration does not say it.
+    lines
+        What the configuration makes of the link; its rate and its delay are in ``port`` and ``rtt_s`` already.
     """
 
     port: Port
@@ -80,6 +90,7 @@ class Experiment:
     not_ect: str = "pass"
     buffer_bytes: int | None = None
     where: Where = Where.DEQUEUE
+    lines: tuple[Line, ...] = ()
     remarks: list[Remark] = field(default_factory=list)
 
     @property
@@ -107,6 +118,7 @@ def scenario_text(queue: Queue, experiment: Experiment, *, title: str) -> str:
             f"`{named[0]}`: the scenario has one queue, {queue.name}",
             hint="leave --queue out for a scenario with all queues of a port",
         )
+    (queue,), experiment = on_lines([queue], experiment)
     keys = without_law(experiment, buffer=buffer_of(queue, experiment), title=title)
     keys["bottleneck"]["aqm"] = aqm_of(queue, experiment)
     keys["flows"] = [flow_of(group, experiment, name=group.controller) for group in experiment.groups]
@@ -116,13 +128,80 @@ def scenario_text(queue: Queue, experiment: Experiment, *, title: str) -> str:
 def without_law(experiment: Experiment, *, buffer: str, title: str) -> ScenarioKeys:
     """The keys of a scenario that has neither a law nor flows yet."""
     duration_s = max(_round_trips * experiment.rtt_s, Fraction(_least_s))
+    link: Bottleneck = {"rate": rate_text(experiment.port.rate_bps), "buffer": buffer}
+    for line in experiment.lines:
+        if line.delay_s:
+            link["delay"] = _time(line.delay_s)
+        if line.overhead_bytes:
+            link["overhead"] = f"{line.overhead_bytes} B"
+        if line.impairments:
+            link["impairments"] = cast("Impairments", dict(line.impairments))
     return {
         "title": title,
         "duration": _time(duration_s),
         "warmup": _time(duration_s / 4),
-        "bottleneck": {"rate": rate_text(experiment.port.rate_bps), "buffer": buffer},
+        "bottleneck": link,
         "flows": [],
     }
+
+
+def on_lines(queues: Sequence[Queue], experiment: Experiment) -> tuple[list[Queue], Experiment]:
+    """Queues, and the experiment on the link that the lines above all of them make.
+
+    A line that only some have is a shaper of each of them.
+
+    Raises
+    ------
+    UsageError
+        A scenario cannot have a line; the message has its place.
+    """
+    names = [{line.name for line in queue.lines} for queue in queues]
+    shared = set.intersection(*names) if names else set()
+    lines = {line.name: line for queue in queues for line in queue.lines if line.name in shared}
+    shaped = [_shaped(queue, [line for line in queue.lines if line.name not in shared]) for queue in queues]
+    for line in lines.values():
+        if line.refusal:
+            raise _refused_line(line, line.refusal, "the laws are shown without --out")
+    paths = [line for line in lines.values() if line.impairments or line.delay_s or line.overhead_bytes]
+    if len(paths) > 1:
+        raise _refused_line(paths[1], f"a second path behind {paths[0].name}: a scenario has one link")
+    rates = [line.rate_bps for line in lines.values() if line.rate_bps is not None]
+    rate_bps = min([experiment.port.rate_bps, *rates])
+    if rate_bps < experiment.port.rate_bps:
+        line = next(line for line in lines.values() if line.rate_bps == rate_bps)
+        text = f"the rate of {line.name}, {rate_text(rate_bps)}, is that of the scenario's link"
+        text += f"; its bursts of {line.burst_bytes} bytes are left out" if line.burst_bytes is not None else ""
+        experiment.remarks.append(Remark(text))
+    delay_s = sum((line.delay_s for line in paths), Fraction(0))
+    if delay_s:
+        before = _time(experiment.rtt_s)
+        text = f"the delay of {paths[0].name}, {_time(delay_s)}, is added to the round trip of {before}"
+        experiment.remarks.append(Remark(text))
+    port = replace(experiment.port, rate_bps=rate_bps)
+    return shaped, replace(experiment, port=port, rtt_s=experiment.rtt_s + delay_s, lines=tuple(paths))
+
+
+def _shaped(queue: Queue, lines: Sequence[Line]) -> Queue:
+    """A queue with the lines that other queues do not have as its shaper."""
+    for line in lines:
+        if line.refusal or line.impairments or line.delay_s or line.overhead_bytes:
+            raise _refused_line(line, line.refusal or f"{line.name} is the path of one queue of several")
+        if line.borrows:
+            most = rate_text(line.rate_bps or 0)
+            reason = f"the class of queue {queue.name} borrows what others leave, up to {most}"
+            raise _refused_line(line, f"{reason}: queues of a scenario do not")
+    limits = [line for line in lines if line.rate_bps is not None]
+    if not limits:
+        return queue
+    least = min(limits, key=lambda line: line.rate_bps or 0)
+    return replace(queue, shaping=Shaping(least.rate_bps or 0, least.burst_bytes))
+
+
+def _refused_line(
+    line: Line, reason: str, hint: str = "--queue NAME makes a scenario of one queue alone"
+) -> UsageError:
+    where = f"{line.source}: " if line.source is not None else ""
+    return UsageError(f"{where}{reason}", hint=hint)
 
 
 def flow_of(group: Group, experiment: Experiment, *, name: str) -> Flow:
@@ -237,6 +316,9 @@ def buffer_of(queue: Queue, experiment: Experiment) -> str:
     known = stated if stated is not None else experiment.buffer_bytes
     if known is not None:
         return whole_bytes(known).in_scenario(port) or ""
+    if queue.exact is not None and "limit" in queue.exact:
+        # The law's own limit holds; a buffer that is assumed would be compared with its thresholds.
+        return "unlimited"
     ends = [end.bytes_at(port) or Fraction(0) for _, law in queue.laws for end in (law.min, law.max)]
     ends = [end for end in ends if end < _beyond_bytes]
     assumed = max(ceil(2 * max(ends, default=Fraction(0))), ceil(4 * experiment.rtt_s * port.rate_bps / 8))

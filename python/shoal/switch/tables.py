@@ -33,6 +33,7 @@ def law_table(queues: Sequence[Queue], port: Port) -> Table:
 
 
 def _rows(queue: Queue, port: Port) -> Iterable[tuple[str, ...]]:
+    port = queue.at(port)
     if queue.unknown:
         yield (queue.name, "all", f"unknown: {queue.unknown}", *("-" for _ in range(8)))
         return
@@ -79,7 +80,7 @@ def service_table(queues: Sequence[Queue], port: Port) -> Table | None:
     for queue in queues:
         parts = (
             str(queue.scheduler) if queue.scheduler is not None else "-",
-            rate(single(float(queue.shaping.rate_bps))) if queue.shaping is not None else "-",
+            _at_most(queue, port),
             _limit(queue, port),
             "all others" if queue.takes_rest else in_ranges(queue.dscp) or "-",
             _ports(queue),
@@ -89,6 +90,13 @@ def service_table(queues: Sequence[Queue], port: Port) -> Table | None:
     if not rows:
         return None
     return Table("Service", ("Queue", "Served", "At most", "Holds", "DSCP", "Ports"), rows, words=6)
+
+
+def _at_most(queue: Queue, port: Port) -> str:
+    """The rate of its shaper, or of the lines above it if they are slower than the port."""
+    rates = [queue.shaping.rate_bps] if queue.shaping is not None else []
+    rates += [queue.at(port).rate_bps] if queue.at(port).rate_bps < port.rate_bps else []
+    return rate(single(float(min(rates)))) if rates else "-"
 
 
 def _limit(queue: Queue, port: Port) -> str:
@@ -110,14 +118,15 @@ def _ports(queue: Queue) -> str:
 
 def merged(remarks: Iterable[Remark]) -> list[tuple[str, str]]:
     """Remarks as texts and hints: what is said of several queues is said once, with their names."""
-    queues: dict[tuple[str, str], list[str]] = {}
+    # Dictionaries keep the order, and thousands of queues may have the same remark.
+    queues: dict[tuple[str, str], dict[str, None]] = {}
     places: dict[tuple[str, str], str] = {}
     for remark in remarks:
         key = (remark.text, remark.hint)
         places.setdefault(key, f"{remark.source}: " if remark.source is not None else "")
-        names = queues.setdefault(key, [])
-        if remark.queue and remark.queue not in names:
-            names.append(remark.queue)
+        names = queues.setdefault(key, {})
+        if remark.queue:
+            names[remark.queue] = None
     texts = []
     for (text, hint), names in queues.items():
         word = "queues" if len(names) > 1 else "queue"

@@ -193,7 +193,7 @@ class _Reader:
             profile = _Profile(self.document, self.tables, name, entry)
             profiles[name] = profile.laws(), profile.unknown
         self.compare_speeds()
-        self.leave_unread()
+        self.leave_undecided()
         ports_of: dict[_State, list[str]] = {}
         line_of: dict[_State, int] = {}
         for key, entry in self.tables["QUEUE"].items():
@@ -348,11 +348,11 @@ class _Reader:
             profile=name,
         )
 
-    def leave_unread(self) -> None:
+    def leave_undecided(self) -> None:
         """Say where 802.1p priorities lead to queues; where a port has both, code points decide about IP packets."""
         for name, entry in self.tables["PORT_QOS_MAP"].items():
             if isinstance(entry, Mapping) and "dot1p_to_tc_map" in entry and "dscp_to_tc_map" not in entry:
-                self.document.leave_unread("`dot1p_to_tc_map`", self.tables.line("PORT_QOS_MAP", name))
+                self.document.leave_undecided("`dot1p_to_tc_map`", self.tables.line("PORT_QOS_MAP", name))
 
     def compare_speeds(self) -> None:
         """Say when ports that have queues have another speed than the one that thresholds are shown for."""

@@ -16,25 +16,47 @@ from shoal.errors import ScenarioError
 from shoal.models import nearest
 from shoal.switch.amounts import Amount, Unit, decimal, whole_bytes
 from shoal.switch.model import Action, Buffer, Law, Queue, Where
-from shoal.switch.plane import solved_red
+from shoal.switch.plane import burst_for, solved_red
 from shoal.switch.platforms import _tc_units as units
 from shoal.switch.reading import Document
 
+# Kinds that shoal has no model of, with what they do.
+UNMODELLED = {
+    "cake": "a shaper with queues for flows",
+    "fq": "a queue for each flow, with pacing",
+    "fq_pie": "queues for flows with PIE",
+    "sfq": "queues for flows",
+    "hhf": "queues for heavy flows and others",
+    "choke": "a law that compares arriving packets with waiting ones",
+    "sfb": "a law for each flow",
+    "noqueue": "no queue at all",
+}
 RED_EXAMPLE = "red limit 1000000 min 30000 max 90000 avpkt 1500 burst 55 probability 0.1 ecn"
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A discipline or a class with its words."""
+    """A discipline with the words behind its name.
+
+    Attributes
+    ----------
+    name
+        Its device, and its handle or its parent.
+    words
+        As commands have them.
+    statement
+        The command, as errors show it.
+    is_stored
+        Whether the words are those of `tc qdisc show`: what the kernel keeps.
+    """
 
     line: int
-    is_discipline: bool
     device: str
-    parent: str
-    handle: str
+    name: str
     kind: str
     words: tuple[str, ...]
     statement: tuple[str, ...] = ()
+    is_stored: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +73,22 @@ class _Word:
         Its key in a scenario if that is not its own name; ``None`` if the model has none.
     value
         What the key is if the word is a flag.
+    more
+        How many words follow that are passed over.
+    remark
+        Why it has no effect on a scenario, for a word that is not read.
     """
 
     read: Callable[[str], object] | None = None
     unit: str = ""
     key: str | None = ""
     value: object = True
+    more: int = 0
+    remark: str = ""
+
+    def is_same(self, word: str, other: _Word, other_word: str) -> bool:
+        """Whether two words, each with its option, set the same key, so that the later one counts."""
+        return self.key is not None and (self.key or word) == (other.key or other_word)
 
     def in_scenario(self, given: object) -> object:
         """The value of the key."""
@@ -68,6 +100,17 @@ class _Word:
 
 
 _Words = Mapping[str, _Word]
+EXAMPLES = {
+    "codel": "codel limit 1000 target 5ms interval 100ms ecn",
+    "fq_codel": "fq_codel limit 10240 target 5ms interval 100ms",
+    "pie": "pie limit 1000 target 15ms tupdate 15ms",
+    "dualpi2": "dualpi2 limit 10000 target 15ms tupdate 16ms",
+    "pfifo": "pfifo limit 1000",
+    "bfifo": "bfifo limit 1000000",
+    "tbf": "tbf rate 100mbit burst 32kb latency 50ms",
+    "netem": "netem delay 10ms 1ms loss 0.1%",
+    "htb": "htb rate 100mbit ceil 100mbit",
+}
 
 
 class Options:
@@ -76,7 +119,6 @@ class Options:
     def __init__(self, document: Document, node: Node) -> None:
         self.document = document
         self.node = node
-        self.label = f"{node.device} {node.handle or node.parent}".strip()
         if any("$" in word or "{" in word for word in node.words):
             self.refuse("the line holds variables of a shell or a program", "give the line as it is run, with numbers")
 
@@ -89,30 +131,41 @@ class Options:
         self.document.remark(text, hint=hint, line=self.node.line)
 
     def parsed(self, known: _Words) -> dict[str, object]:
-        """What the line gives, by word; of what stands twice the last counts, as for tc."""
+        """What the line gives, by word; of words for the same key the last counts, as for tc."""
         values: dict[str, object] = {}
-        words = list(self.node.words)
-        while words:
-            word = words.pop(0)
+        words = iter(self.node.words)
+        for word in words:
             option = known.get(word)
             if option is None:
                 self.refuse(f"`{word}` is not an option of `{self.node.kind}`", nearest(word, list(known)))
             value = option.value
             if option.read is not None:
-                if not words:
+                text = next(words, None)
+                if text is None:
                     self.refuse(f"`{word}` has no value", "give it, or leave the word out")
-                text = words.pop(0)
                 value = option.read(text)
                 if value is None:
-                    self.refuse(f"tc does not read `{text}` as {word}", RED_EXAMPLE)
+                    self.refuse(f"tc does not read `{text}` as {word}", self.example)
+            for _ in range(option.more):
+                if next(words, None) is None:
+                    self.refuse(f"`{word}` ends too early", self.example)
+            if option.remark:
+                self.remark(f"`{word}` is not read: {option.remark}")
+            for other in [other for other in values if option.is_same(word, known[other], other)]:
+                del values[other]
             values[word] = value
         return values
+
+    @property
+    def example(self) -> str:
+        """A line of its kind that tc takes."""
+        return EXAMPLES.get(self.node.kind, RED_EXAMPLE)
 
     def queue(self, **more: Any) -> Queue:
         """The queue of the line."""
         source = self.document.source(self.node.line)
         ports = (self.node.device,) if self.node.device else ()
-        queue = Queue(name=f"{self.label} {self.node.kind}".strip(), ports=ports, source=source)
+        queue = Queue(name=f"{self.node.name} {self.node.kind}".strip(), ports=ports, source=source)
         return replace(queue, **more)
 
 
@@ -151,6 +204,7 @@ _red_values: _Words = {
 _red_flags: _Words = {
     **dict.fromkeys(("ecn", "harddrop", "nodrop", "adaptive"), _flag),
     "adaptative": _Word(key="adaptive"),
+    "qevent": _Word(key=None, more=3, remark="a scenario has no blocks of filters that see early drops or marks"),
 }
 _gred_flags: _Words = {"ecn": _flag, "harddrop": _flag}
 _gred_setup: _Words = {
@@ -162,7 +216,46 @@ _gred_setup: _Words = {
 _gred_part: _Words = {**_red_values, **dict.fromkeys(("vq", "DP", "prio"), _number), **_gred_flags}
 
 
+_red_stored: _Words = {
+    **dict.fromkeys(("limit", "min", "max"), _size),
+    **dict.fromkeys(("ewma", "Plog", "Scell_log"), _number),
+    "probability": _Word(_fraction),
+    **_red_flags,
+}
+
+
 def _red(options: Options) -> Queue:
+    return _shown_red(options) if options.node.is_stored else _written_red(options)
+
+
+def _shown_red(options: Options) -> Queue:
+    """RED as the kernel keeps it: the weight stands there, and what tc computed it from does not."""
+    given = options.parsed(_red_stored)
+    buffer = Buffer(limit=whole_bytes(int(str(given.get("limit", 0)))))
+    if "ewma" not in given:
+        return options.queue(
+            unknown="`tc qdisc show` leaves weight and probability out, `tc -d qdisc show` has them", buffer=buffer
+        )
+    least, most = int(str(given.get("min", 0))), int(str(given.get("max", 0)))
+    probability = given.get("probability", Fraction(max(1, most - least), 2 ** int(str(given.get("Plog", 0)))))
+    aqm: dict[str, object] = {
+        "kind": "linux-red",
+        "limit": f"{given.get('limit', 0)} B",
+        "min": f"{least} B",
+        "max": f"{most} B",
+        "avpkt": f"{max(1, min(_usual_avpkt, least))} B",
+        "probability": float(min(Fraction(str(probability)), Fraction(999_999, 10**6))),
+    }
+    aqm["burst"] = f"{burst_for(aqm, max(1, int(str(given['ewma']))))} packets"
+    options.remark(
+        f"`avpkt` and `bandwidth` are not shown: read as {aqm['avpkt']} and tc's default of 10 Mbit/s, which matters "
+        "for an idle line only"
+    )
+    aqm |= _keys(given, _red_flags)
+    return _with_red_laws(options, aqm, options.queue(exact=aqm, buffer=buffer))
+
+
+def _written_red(options: Options) -> Queue:
     given = options.parsed({**_red_values, **_red_flags})
     for word in ("limit", "avpkt"):
         if not given.get(word):
@@ -212,15 +305,23 @@ def _with_red_laws(options: Options, aqm: Mapping[str, object], queue: Queue) ->
     )
 
 
+# Where the average packet is not known.
+_usual_avpkt = 1500
+# The length of a device's queue unless `ip link set txqueuelen` changes it, and a frame of Ethernet.
+TXQUEUELEN, _frame_bytes = 1000, 1514
+
+
 def _tail_drop(options: Options) -> Queue:
     is_bytes = options.node.kind == "bfifo"
     given = options.parsed({"limit": _size if is_bytes else _packets})
-    limit = None
-    if "limit" in given:
-        limit = Amount(Fraction(int(str(given["limit"]))), Unit.BYTES if is_bytes else Unit.PACKETS)
-    else:
-        options.remark("no limit: the length of the device's queue", f"as in `{options.node.kind} limit 1000`")
-    return options.queue(exact={"kind": "fifo"}, buffer=Buffer(limit=limit) if limit else None)
+    if "limit" not in given:
+        options.remark(
+            f"no limit: the length of the device's queue, which is {TXQUEUELEN} packets by default",
+            f"as in `{options.node.kind} limit 1000`, or look at `ip link show`",
+        )
+    usual = TXQUEUELEN * (_frame_bytes if is_bytes else 1)
+    limit = Amount(Fraction(int(str(given.get("limit", usual)))), Unit.BYTES if is_bytes else Unit.PACKETS)
+    return options.queue(exact={"kind": "fifo"}, buffer=Buffer(limit=limit))
 
 
 _times_of_codel: _Words = {**dict.fromkeys(("target", "interval", "ce_threshold"), _duration), **_ecn}
@@ -308,7 +409,8 @@ _dualpi2_words: _Words = {
     "alpha": _Word(_fraction),
     "beta": _Word(_fraction),
     **dict.fromkeys(("max_rtt", "typical_rtt"), _Word(units.time_seconds, key=None)),
-    **dict.fromkeys(("split_gso", "no_split_gso"), _Word(key=None)),
+    "split_gso": _Word(key=None),
+    "no_split_gso": _Word(key=None, remark="packets of a scenario are never larger than the MTU"),
     "memlimit": _Word(_whole, key=None),
 }
 
@@ -318,7 +420,11 @@ def _dualpi2(options: Options) -> Queue:
     aqm = {"kind": "dualpi2", "limit": "10000 packets"} | _keys(given, _dualpi2_words)
     if "max_rtt" in given or "typical_rtt" in given:
         aqm |= _gains(options, given)
-    if given.get("memlimit", 2**32 - 1) != 2**32 - 1:
+    # What the kernel takes without it is beyond the limit in packets: two frames for each (sch_dualpi2.c).
+    packets = int(str(aqm["limit"]).removesuffix(" packets"))
+    if int(str(given.get("memlimit", 2**32 - 1))) < (
+        2 * _frame_bytes * packets if options.node.is_stored else 2**32 - 1
+    ):
         options.remark("`memlimit` is not read: the kernel counts the memory of buffers, a scenario bytes of packets")
     return options.queue(exact=aqm)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import ClassVar, Generic, TypeVar
 
 from shoal.switch.model import Configuration, Queue
@@ -77,5 +78,6 @@ class Platform(ABC, Generic[OptionsT]):
     def read(self, document: Document) -> Configuration:
         """Read a configuration; see :meth:`queues`."""
         queues = tuple(self.queues(document))
-        remarks = (*document.remarks, *document.unread)
-        return Configuration(self.name, self.title, queues, remarks, tuple(document.unread))
+        if document.undecided:
+            queues = tuple(replace(queue, undecided=document.undecided[0]) for queue in queues)
+        return Configuration(self.name, self.title, queues, tuple(document.remarks))

@@ -148,7 +148,7 @@ def _groups(document: Document) -> tuple[list[_Group], int]:
 
 
 # What leads packets to traffic classes by something else than their code point.
-_unread = (("qos", "trust", "cos"), ("qos", "map", "cos"), ("service-policy", "type", "qos", "input"))
+_undecided = (("qos", "trust", "cos"), ("qos", "map", "cos"), ("service-policy", "type", "qos", "input"))
 
 
 def _code_points(document: Document) -> dict[int, tuple[int, ...]]:
@@ -170,8 +170,8 @@ def _code_points(document: Document) -> dict[int, tuple[int, ...]]:
             line.expect("traffic-class")
             number = line.whole("a traffic class", 0, 7)
             classes |= dict.fromkeys(points, number)
-        elif any(statement.starts(*start) for start in _unread):
-            document.leave_unread(f"`{' '.join(words[:3])}`", statement.line)
+        elif any(statement.starts(*start) for start in _undecided):
+            document.leave_undecided(f"`{' '.join(words[:3])}`", statement.line)
         elif statement.starts("qos", "map", "traffic-class") and "to" in words:
             to = words.index("to")
             line = Words(document, statement, to + 1, "qos map traffic-class 1 to tx-queue 1")

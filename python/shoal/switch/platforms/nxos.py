@@ -174,7 +174,7 @@ def _matched(document: Document, statement: Statement) -> Iterable[int]:
         if not all(word.isdecimal() and int(word) < 8 for word in numbers):
             document.refuse_statement(statement, "not precedences", "numbers from 0 to 7, as in match precedence 3")
         return [8 * int(word) + low for word in numbers for low in range(8)]
-    document.leave_unread(f"`{' '.join(statement.words[:2])}`", statement.line)
+    document.leave_undecided(f"`{' '.join(statement.words[:2])}`", statement.line)
     return ()
 
 

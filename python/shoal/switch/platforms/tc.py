@@ -13,12 +13,19 @@ from shoal.switch.amounts import Amount, Port, amount_of_scenario, decimal, roun
 from shoal.switch.code_points import owners
 from shoal.switch.model import Law, Queue, Serving, Where
 from shoal.switch.options import DEVICE, Options, declared
-from shoal.switch.plane import disciplines, scenario_of, solved_red
+from shoal.switch.plane import burst_for, disciplines, scenario_of
 from shoal.switch.platforms import _tc_read
+from shoal.switch.platforms._tc_show import is_shown
 from shoal.switch.platforms.base import Platform
 from shoal.switch.reading import Document
 from shoal.switch.writing import Refusals, Writing, needs_drops_alike
 
+# A command in a script, also with its words shortened, or a line of a file for `tc -batch`.
+_command = re.compile(
+    r"(?:(?:\btc|\$\{?TC\}?)\s+(?:-\S+\s+)*(?:q(?:disc)?|c(?:lass)?)|^\s*(?:qdisc|class))\s+"
+    r"(?:a|add|r|repl|replace|c|change)\s+(?:\S+\s+)*?(?:dev|root|parent|handle)\b",
+    flags=re.MULTILINE,
+)
 # Laws that Linux has as they are.
 _same = ("linux-red", "gred", "codel", "fq-codel", "pie", "dualpi2", "fifo")
 _modules = ("coupled", "dualq-coupled", "pi2", "open-loop")
@@ -52,8 +59,8 @@ class Tc(Platform[TcOptions]):
     always_leads = True
 
     def recognises(self, text: str) -> bool:
-        """Look for a command that adds or changes a discipline or a class."""
-        return bool(re.search(r"\btc\s+(-\S+\s+)*(qdisc|class)\s+(add|replace|change)\b", text))
+        """Look for a command about disciplines or classes, with or without its program, or for an output of `show`."""
+        return bool(_command.search(text)) or is_shown(text)
 
     def queues(self, document: Document) -> list[Queue]:
         """Read the disciplines of a script that have laws."""
@@ -249,7 +256,7 @@ def _part(law: Law, queue: Queue, writing: _Writing) -> dict[str, object]:
             "tc has no weight 0: the average follows the queue by half of the difference at each packet (Wlog 1)",
             'kind = "step" on the Linux plane (`shoal run --on linux`) has Wlog 0, by other means than tc',
         )
-    table["burst"] = f"{_burst(table, _wlog(law))} packets"
+    table["burst"] = f"{burst_for(table, _wlog(law))} packets"
     return table
 
 
@@ -260,35 +267,3 @@ def _bytes(amount: Amount, port: Port, queue: Queue, writing: _Writing) -> int:
     if amount.unit.is_time:
         writing.remark(queue, f"{amount} becomes {rounded_up(exact, 1)} bytes at this rate: RED counts bytes")
     return rounded_up(exact, 1)
-
-
-def _burst(table: dict[str, object], exponent: int) -> int:
-    """The smallest burst from which tc computes a weight of 2^-exponent."""
-    least = int(str(table["min"]).removesuffix(" B"))
-    avpkt = int(str(table["avpkt"]).removesuffix(" B"))
-
-    def weight(burst: int) -> int:
-        try:
-            return solved_red({"kind": "linux-red", **table, "burst": f"{burst} packets"}).weight
-        except ScenarioError as error:
-            first = str(error).splitlines()[0]
-            if "too small" in first:
-                return 0
-            if "scaled by the weight" in first:
-                return 32  # The kernel finds it too large.
-            raise
-
-    low, high = max(1, least // avpkt), least // avpkt + 2 ** (exponent + 2)
-    while low < high:
-        middle = (low + high) // 2
-        if weight(middle) >= exponent:
-            high = middle
-        else:
-            low = middle + 1
-    if weight(low) != exponent:
-        raise UsageError(
-            f"tc cannot express this queue: with min = {least} B no burst gives a weight of 2^-{exponent} that the "
-            "kernel takes",
-            hint="write a smaller weight; from 2^-9 on the kernel takes thresholds below 4 MiB only",
-        )
-    return low
