@@ -20,7 +20,7 @@ from shoal.switch.platforms._tc_commands import Command, commands_of, label
 from shoal.switch.platforms._tc_filters import reads_ipv6_only
 from shoal.switch.platforms._tc_laws import LAWS, RED_EXAMPLE, TXQUEUELEN, UNMODELLED, Node, Options, gred
 from shoal.switch.platforms._tc_show import is_shown, shown
-from shoal.switch.platforms._tc_state import CARDS, Device, Discipline, State
+from shoal.switch.platforms._tc_state import BANDS, CARDS, SINGLE, WITH_CLASSES, Device, Discipline, State
 from shoal.switch.platforms._tc_tree import DIRECT, Key, Leaf, Tree, Undecided, branches, schedulers
 from shoal.switch.reading import Document
 
@@ -60,7 +60,7 @@ def _refuse_nothing(document: Document, state: State) -> NoReturn:
     for device in state.devices.values():
         for root in [device.root, *device.fragments.values()]:
             for discipline in root.below() if root is not None else ():
-                if discipline.kind not in LAWS and discipline.kind not in CARDS:
+                if discipline.kind not in (*LAWS, *CARDS, *BANDS, *SINGLE, *WITH_CLASSES):
                     hint = f"a model have {', '.join(LAWS)} and gred"
                     words = discipline.command.statement.words
                     document.refuse(discipline.command.line, _no_model(discipline.kind), hint, words=words)
