@@ -176,12 +176,15 @@ REPLAYED = {
            "class add dev eth0 parent 1:1 classid 1:20 htb rate 5mbit ceil 9mbit; "
            "qdisc add dev eth0 parent 1:20 handle 20: codel; class del dev eth0 classid 1:20; "
            "class add dev eth0 parent 1:1 classid 1:20 htb rate 6mbit; qdisc add dev eth0 parent 1:20 pie",
+    "add-another-kind": "qdisc add dev eth0 root handle 1: prio; qdisc add dev eth0 parent 1:1 codel; "
+                        "qdisc add dev eth0 root pie",
     "change-to-another-kind": "qdisc add dev eth0 root codel; qdisc change dev eth0 root pie",
     "drr": "qdisc add dev eth0 root handle 5: drr; class add dev eth0 parent 5: classid 5:1 drr quantum 2k; "
            "qdisc add dev eth0 parent 5:1 codel",
 }  # fmt: skip
 # Lines of which the kernel, or tc, refuses the last.
 REFUSED = [
+    "qdisc add dev eth0 root codel; qdisc add dev eth0 root handle 1: pie",
     "qdisc add dev eth0 root codel; qdisc add dev eth0 root codel",
     "qdisc change dev eth0 root codel limit 10",
     "qdisc add dev eth0 root handle 1: prio; qdisc add dev eth0 parent 1:4 codel",

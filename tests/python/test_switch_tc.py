@@ -16,6 +16,7 @@ from shoal.switch import Queue
 from shoal.switch.platforms._tc_commands import number_of
 
 PRIO = "tc qdisc add dev e root handle 1: prio\n"
+HTB = "tc qdisc add dev e root handle 1: htb\n"
 RED = "red limit 1000000 min 30000 max 90000 avpkt 1500 burst 40 bandwidth 1gbit probability 0.1 ecn"
 
 
@@ -29,11 +30,15 @@ def exact(queue: Queue) -> Mapping[str, object]:
 
 
 def test_a_second_add_is_refused_and_the_first_stays() -> None:
-    text = "tc qdisc add dev e root codel limit 5\ntc qdisc add dev e root pie\n"
-    assert exact(only(text))["limit"] == "5 packets"
-    assert "text:2: the kernel refuses this line: `codel` stands at root already (line 1), and stays" in said(
-        read(text)
-    )
+    first = "tc qdisc add dev e root codel limit 5\n"
+    for second in ("codel limit 6", "handle 1: pie"):
+        text = f"{first}tc qdisc add dev e root {second}\n"
+        assert exact(only(text))["limit"] == "5 packets"
+        assert "text:2: the kernel refuses this line: `codel` stands at root already (line 1), and" in said(read(text))
+    # tc_modify_qdisc of Linux 6.6: another kind without a handle is taken.
+    other = f"{first}tc qdisc add dev e root pie\n"
+    assert names(other) == ["e root pie"]
+    assert "text:2: `pie` takes the place of `codel` (line 1), as Linux has it since 6.6" in said(read(other))
 
 
 def test_replace_of_the_same_kind_changes_what_it_names() -> None:
@@ -111,6 +116,9 @@ def test_several_commands_on_a_line_batches_and_prefixes() -> None:
         ("tc qdisc add dev e root netem dealy 5ms", "`dealy` is not an option of `netem`"),
         ("tc qdisc add dev e root cake bandwidth 1gbit", "`cake` has no model: a shaper with queues for flows"),
         ("tc qdisc add dev e root fq", "`fq` has no model"),
+        ("tc qdisc add dev e root mq", "what the queues of `mq` are is not in the file"),
+        ("tc qdisc add dev e root cdoel", "`cdoel` has no model"),
+        ("tc qdisc add dev e root htb defualt 10", "did you mean `default`?"),
         ("tc qdisc add dev e root sfq perturb 10", "`sfq` has no model"),
         ("tc qdisc add dev e root fq_pie", "`fq_pie` has no model"),
         ("tc qdisc add dev e root hhf", "`hhf` has no model"),
@@ -160,6 +168,17 @@ def test_classes_are_added_changed_and_deleted() -> None:
     )
     assert changed.queues[1].lines[0].rate_bps == 9 * 10**6
     assert names(f"{classes}tc class del dev e classid 1:10\n") == ["e 1:20 pfifo"]
+
+
+def test_classes_that_cannot_stand_where_they_are_put() -> None:
+    drr = "tc qdisc add dev e root handle 1: drr\n"
+    # drr has no classes below classes, and takes what stands there for its own.
+    assert names(f"{drr}tc class add dev e parent 1:7 classid 1:1 drr\n") == ["e 1:1 pfifo"]
+    htb = HTB + "tc class add dev e parent 1: classid 1:1 htb rate 1mbit\n"
+    assert "cannot stand below 2" in said(read(f"{htb}tc class add dev e parent 2: classid 1:2 htb rate 1mbit\n"))
+    top = read(f"{htb}tc class add dev e parent 1:9 classid 1:2 htb rate 1mbit ceil 9mbit\n")
+    assert "there is no class 1:9: htb puts this one at the top" in said(top)
+    assert top.queues[-1].lines[0].rate_bps == 10**6
 
 
 def calls(lines: int) -> int:

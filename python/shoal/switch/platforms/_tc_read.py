@@ -20,7 +20,7 @@ from shoal.switch.platforms._tc_commands import Command, commands_of, label
 from shoal.switch.platforms._tc_filters import reads_ipv6_only
 from shoal.switch.platforms._tc_laws import LAWS, RED_EXAMPLE, TXQUEUELEN, UNMODELLED, Node, Options, gred
 from shoal.switch.platforms._tc_show import is_shown, shown
-from shoal.switch.platforms._tc_state import CARDS, Device, Discipline, State
+from shoal.switch.platforms._tc_state import BANDS, CARDS, SINGLE, WITH_CLASSES, Device, Discipline, State
 from shoal.switch.platforms._tc_tree import DIRECT, Key, Leaf, Tree, Undecided, branches, schedulers
 from shoal.switch.reading import Document
 
@@ -60,16 +60,24 @@ def _refuse_nothing(document: Document, state: State) -> NoReturn:
     for device in state.devices.values():
         for root in [device.root, *device.fragments.values()]:
             for discipline in root.below() if root is not None else ():
-                if discipline.kind not in LAWS and discipline.kind not in CARDS:
-                    hint = f"a model have {', '.join(LAWS)} and gred"
-                    words = discipline.command.statement.words
-                    document.refuse(discipline.command.line, _no_model(discipline.kind), hint, words=words)
+                kind, statement = discipline.kind, discipline.command.statement
+                if kind in CARDS and not discipline.children:
+                    document.refuse_statement(
+                        statement, _of_card(kind), "add its children, as `tc qdisc show` has them"
+                    )
+                if kind not in (*LAWS, *CARDS, *BANDS, *SINGLE, *WITH_CLASSES):
+                    hint = f"these have a model: {', '.join(LAWS)}, gred"
+                    document.refuse_statement(statement, _no_model(kind), hint)
     if state.refused:
         command, reason, hint = state.refused[0]
         document.refuse_statement(command.statement, f"the kernel refuses this line: {reason}", hint or "see `man tc`")
     document.refuse(
         1, "no queue discipline that has a law", f"lines such as `tc qdisc add dev eth0 root {RED_EXAMPLE}`",
     )  # fmt: skip
+
+
+def _of_card(kind: str) -> str:
+    return f"what the queues of `{kind}` are is not in the file: net.core.default_qdisc is their default"
 
 
 def _no_model(kind: str) -> str:
@@ -261,7 +269,7 @@ class _Reader:
         kind, command = discipline.kind, discipline.command
         self.without_model += 1
         if kind in CARDS:
-            reason = f"what the queues of `{kind}` are is not in the file: net.core.default_qdisc is their default"
+            reason = _of_card(kind)
         else:
             reason = _no_model(kind)
             hint = "" if kind in UNMODELLED else nearest(kind, [*LAWS, "gred", "prio", "ets", "htb", "tbf", "netem"])

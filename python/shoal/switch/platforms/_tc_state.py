@@ -216,8 +216,17 @@ class State:
             self._meet(device, present, command, parent)
 
     def _meet(self, device: Device, present: Discipline, command: Command, parent: int) -> None:
-        """Do a command for a place where a discipline stands."""
-        if command.verb == "add":
+        """Do a command for a place where a discipline stands; without a handle another kind takes the place."""
+        is_other = not command.handle and command.kind != present.kind
+        if command.verb == "add" and is_other:
+            self.document.remark(
+                f"`{command.kind}` takes the place of `{present.kind}` (line {present.command.line}), as Linux has it "
+                "since 6.6; before, it refused the line",
+                hint="`replace` does so on every kernel",
+                line=command.line,
+            )
+            self._create(device, command, parent)
+        elif command.verb == "add":
             where = "root" if parent == ROOT else label(parent)
             self._refuse(
                 command,
@@ -229,8 +238,8 @@ class State:
                 self._refuse(command, f"the handle of `{present.kind}` is {label(present.handle)}:")
             else:
                 self._create(device, command, parent)
-        elif not command.handle and command.kind != present.kind and command.verb != "link":
-            # Of a change without a handle, too, the kernel makes another discipline if the kind is another.
+        elif is_other and command.verb != "link":
+            # A change, too: the kernel cannot tell what is wanted.
             self._create(device, command, parent)
         else:
             self._change(device, present, command)
@@ -321,7 +330,15 @@ class State:
             else:
                 self._refuse(command, f"there is no discipline {label(major)}: on {device.name}")
             return
-        if above.kind == "ets" and command.verb in ("change", "replace") and command.handle is not None:
+        parent = command.parent if command.parent not in (None, ROOT) else None
+        if parent is not None and command.handle is not None and parent >> 16 != command.handle >> 16:
+            self._refuse(command, f"the class {label(command.handle)} cannot stand below {label(parent)}")
+        elif (
+            above.kind == "ets"
+            and command.kind == "ets"
+            and command.verb in ("change", "replace")
+            and command.handle is not None
+        ):
             self._quantum(above, command)
         elif above.kind not in WITH_CLASSES:
             self._refuse(command, f"`{above.kind}` {label(above.handle)}: takes no classes")
@@ -361,12 +378,12 @@ class State:
         elif present is not None:
             present.options = command.options if above.kind == "htb" else (*present.options, *command.options)
             present.command = command
-        elif parent & 0xFFFF and (parent & 0xFFFF) not in above.classes and above.kind != "htb":
+        elif parent & 0xFFFF and (parent & 0xFFFF) not in above.classes and above.kind == "hfsc":
             self._refuse(command, f"there is no class {label(parent)}")
         else:
             if parent & 0xFFFF and (parent & 0xFFFF) not in above.classes:
                 self.document.remark(
-                    f"there is no class {label(parent)}: htb puts this one at the top", line=command.line
+                    f"there is no class {label(parent)}: {above.kind} puts this one at the top", line=command.line
                 )
                 parent = above.handle
             # A class that gets classes below it holds no packets any more.
