@@ -34,6 +34,8 @@ from markdown_it import MarkdownIt
 ROOT = Path(__file__).resolve().parents[2]
 _comment = re.compile(r"<!--\s*(.*?)\s*-->", re.DOTALL)
 _limit_s = 300
+# Commands that change the network or the kernel of whoever runs the tests.
+_of_machine = re.compile(r"\s*(sudo|tc|ip|sysctl|modprobe|insmod|iptables|nft|ethtool)\s")
 
 
 class BrokenBlockError(AssertionError):
@@ -155,6 +157,10 @@ def _run_commands(block: Block, folder: Path, counts: Counts) -> str:
             raise BrokenBlockError(f"{block.place}: no line begins with what `{text}` leaves out")
         lines = kept
         counts.excused.append(f"{block.place}: `{match[1]}`: {match[2]}")
+    if (command := next((line for line in lines if _of_machine.match(line)), None)) is not None:
+        raise BrokenBlockError(
+            f"{block.place}: `{command}` would change the machine on which it is tried: show it as text"
+        )
     output = _run(block, ["bash", "-e", "-o", "pipefail", "-c", "\n".join(lines)], folder)
     counts.run += 1
     return output

@@ -41,6 +41,8 @@ def tried(tmp_path: Path, text: str) -> Counts:
         ("    indented\n", "nobody tries a block of `no language`"),
         ("<!-- not run: no -->\n\n```sh\nfalse\n```\n", "needs a reason"),
         ("<!-- not run: `shoal`: it takes an hour -->\n\n```sh\ntrue\n```\n", "no line begins with"),
+        ("```sh\ntrue\ntc qdisc del dev nowhere root\n```\n", "would change the machine"),
+        ("```sh\nsudo true\n```\n", "would change the machine"),
         ("```sh\necho one\n```\n\n<!-- shows: output -->\n\n```text\ntwo\n```\n", "prints\none"),
         ("```sh\necho a b c\n```\n\n<!-- shows: output -->\n\n```text\na ... d\n```\n", "prints\na b c"),
     ],
