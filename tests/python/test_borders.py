@@ -228,7 +228,7 @@ def test_parts_that_were_changed_or_lack_runs_are_refused(tmp_path: Path) -> Non
     # Somebody wrote the right checksum of records that lack a run.
     digest = _digest(folders[0] / "records.sqlite")
     about.write_text(json.dumps(json.loads(said) | {"records": digest}), encoding="utf-8")
-    with pytest.raises(OutputError, match="1 runs are missing in the parts"):
+    with pytest.raises(OutputError, match="1 run is missing in the parts"):
         read_parts(folders)
     changed = folders[0] / "plan.json"
     changed.write_text(changed.read_text(encoding="utf-8").replace("7 packets", "8 packets"), encoding="utf-8")

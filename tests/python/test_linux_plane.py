@@ -10,6 +10,7 @@ import pytest
 from conftest import Cli
 
 import shoal
+from shoal.errors import UsageError
 from shoal.linux import Image, LinuxError, Unbuilt, checks, commands, kernel, resources
 from shoal.linux.archive import release_of, releases
 from shoal.linux.places import digest, files
@@ -70,7 +71,7 @@ def test_versions() -> None:
     assert release_of(releases[0].version) == releases[0]
     newer = release_of("7.3.9-1~bpo13+1")
     assert (newer.package, newer.suite, newer.sha256) == ("linux-source-7.3", "trixie-backports", "")
-    with pytest.raises(LinuxError, match="not a kernel version"):
+    with pytest.raises(UsageError, match="not a kernel version"):
         release_of("new")
 
 

@@ -62,7 +62,7 @@ def release_of(version: str | None) -> Release:
     for release in releases:
         if release.version == version or release.version.startswith(version + "."):
             return release
-    if not re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,3}){1,2}", version):
+    if not re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,3}){1,2}(-[0-9][0-9A-Za-z.+~]*)?", version):
         raise UsageError(f"`{version}` is not a kernel version", hint="as in --version 7.3 or --version 6.12")
     series = ".".join(version.split(".")[:2])
     known = next((release for release in releases if release.package.endswith(f"-{series}")), releases[0])

@@ -117,7 +117,10 @@ def read_parts(folders: Sequence[Path]) -> Rows:
     work = Work(plan, Rows(plan, range(len(plan.design)), checked), checked)
     work.recall(keyed for folder, about in parts.items() for keyed in _records_of(folder, about["records"]))
     if missing_runs := work.missing():
-        raise OutputError(f"the parts lack {count_of(missing_runs, 'run')}", hint="run the parts again")
+        raise OutputError(
+            f"{count_of(missing_runs, 'run')} {'is' if missing_runs == 1 else 'are'} missing in the parts",
+            hint="run the parts again",
+        )
     return work.finish()
 
 
