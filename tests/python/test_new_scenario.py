@@ -131,18 +131,26 @@ def dialogue(folder: Path, answers: list[tuple[str, str]], *options: str) -> tup
     )
     os.close(theirs)
     seen = ""
-    asked = 0
+    asked = waited = 0
+    answer = ""
     deadline = time.monotonic() + 120
     try:
         while time.monotonic() < deadline:
             if answers and answers[0][0] in seen[asked:]:
                 asked = len(seen)
-                os.write(ours, answers.pop(0)[1].encode())
+                answer = answers.pop(0)[1]
+                os.write(ours, answer.encode())
             if select.select([ours], [], [], 0.1)[0]:
+                waited = 0
                 try:
                     seen += os.read(ours, 4096).decode()
                 except OSError:  # the other end is closed
                     break
+            else:
+                waited += 1
+                # A signal just before the interpreter reads is seen when the reading ends: whoever waits presses again.
+                if answer == "\x03" and waited % 10 == 0:
+                    os.write(ours, answer.encode())
         code = process.wait(timeout=10)
     finally:
         process.kill()
