@@ -23,6 +23,8 @@ from shoal.runs.plane import Plane, simulator
 from shoal.runs.store import contents
 
 FILES, INTERRUPTED, TERMINATED, HUNG_UP = 4, 130, 143, 129
+# The tests may run below `nohup` or in the background, where signals are ignored and commands keep it so.
+AS_USUAL = ["env", "--default-signal=INT,TERM,HUP"]
 
 
 def interrupted(
@@ -30,7 +32,7 @@ def interrupted(
 ) -> tuple[Finished, float]:
     """Start a command, interrupt it once its work has begun, and return its output and the time it took to stop."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "shoal", *arguments],
+        [*AS_USUAL, sys.executable, "-m", "shoal", *arguments],
         cwd=folder,
         env=environment,
         stdout=subprocess.PIPE,
@@ -45,7 +47,10 @@ def interrupted(
     start = time.monotonic()
     for _ in range(times):
         process.send_signal(number)
-    out, err = process.communicate(timeout=60)
+    try:
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
     return Finished(process.returncode, out, err), time.monotonic() - start
 
 
@@ -98,7 +103,7 @@ def test_an_interrupt_among_the_imports_is_no_traceback(folder: Path, environmen
     for number in (signal.SIGINT, signal.SIGTERM):
         variables = {**environment, "PYTHONPATH": path, "AT": module, "NUMBER": str(int(number))}
         done = subprocess.run(
-            [sys.executable, "-m", "shoal", "run", "small.toml"],
+            [*AS_USUAL, sys.executable, "-m", "shoal", "run", "small.toml"],
             cwd=folder,
             env=variables,
             capture_output=True,

@@ -57,7 +57,8 @@ class Runs:
         return [Results([self._run(pair) for pair in pairs_of_case]) for pairs_of_case in pairs]
 
     def _run(self, pair: tuple[float, int]) -> Any:
-        return SimpleNamespace(values={text: formula(*pair) for text, formula in self._formulas.items()}, seed=pair[1])
+        values = {text: formula(*pair) for text, formula in self._formulas.items()}
+        return SimpleNamespace(values=values, seed=pair[1], json=str(pair))
 
 
 def threshold(scenario: shoal.Scenario) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
 
 import pytest
 
@@ -413,7 +414,15 @@ def tuned(
     made = []
     for value, phase, numbers in trials:
         measured = condition.judge({USED: numbers, "0.9": [0.9] * len(numbers)})
-        made.append(Trial(value, phase, Results([None] * seeds), measured, measured[0].decision))  # type: ignore[list-item]
+        made.append(
+            Trial(
+                value,
+                phase,
+                Results([SimpleNamespace(json=str(seed)) for seed in range(seeds)]),
+                measured,
+                measured[0].decision,
+            )
+        )  # type: ignore[list-item]
     defaults: dict[str, object] = {"against": [], "fails_at": None, "holds_at": None, "all_hold": False}
     return Tuned("bottleneck.aqm.k", unit, condition, side, made, answer, **(defaults | more))  # type: ignore[arg-type]
 

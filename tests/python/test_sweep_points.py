@@ -314,7 +314,7 @@ def test_pairs_and_samples_of_a_file(folder: Path) -> None:
         ({"seeds": []}, "`seeds` is [], expected how many", None),
         ({"seeds": [1, True]}, "expected how many or a list of seeds", None),
         ({"seeds": [1, "2"]}, "expected how many or a list of seeds", None),
-        ({"seeds": [1, 1]}, "`seeds` has a seed twice", None),
+        ({"seeds": [1, 1]}, "the seed 1 is there twice", None),
         ({"seeds": 1.5}, "expected how many or a list of seeds", None),
         ({"max-seeds": True}, "`max-seeds` is True, expected a whole number", None),
         ({"max-seeds": 5}, "`max-seeds` bounds what `until` asks for", None),
@@ -352,9 +352,9 @@ def test_a_file_names_itself_and_its_scenario(folder: Path) -> None:
         with pytest.raises(UsageError, match=message) as caught:
             files.read_sweep(path)
         assert str(caught.value).startswith(f"{path}: ")
-    assert files.is_sweep('scenario = "x"')
-    assert not files.is_sweep("title = 'x'")
-    assert not files.is_sweep("scenario = ")
+    assert files.is_sweep('scenario = "x"', "file")
+    assert not files.is_sweep("title = 'x'", "file")
+    assert not files.is_sweep("scenario = ", "file")
     sizes = folder / "sizes.csv"
     sizes.write_text("bytes,part\n1000,0.5\n2000,1\n", encoding="utf-8")
     content = {"scenario": "tiny.toml", "axes": {K: ["5 packets"]}, "sizes": {"mine": "sizes.csv"}}
@@ -731,7 +731,8 @@ def test_values_of_different_kinds_are_texts_in_frames(values: list[object], col
 
 
 def a_result(seed: int, **known: float) -> Any:
-    return SimpleNamespace(seed=seed, values=known, summary={"jain": known["a"]}, data={"scenario": {"title": "Title"}})
+    summary, data = {"jain": known["a"]}, {"scenario": {"title": "Title"}}
+    return SimpleNamespace(seed=seed, values=known, summary=summary, data=data, json=str((seed, known)))
 
 
 def test_frames_of_kept_results() -> None:
@@ -762,7 +763,7 @@ def test_frames_of_kept_results() -> None:
     nothing = Sweep([])
     assert (repr(nothing), nothing.means().is_empty(), nothing._metrics()) == ("<shoal.Sweep of no points>", True, {})
     assert "A sweep of no points" in nothing._repr_html_()
-    assert repr(Sweep([Point({}, Some(runs[1]))])) == "<shoal.Sweep of 1 points, 1 seeds each, over no key>"
+    assert repr(Sweep([Point({}, Some(runs[1]))])) == "<shoal.Sweep of 1 point, 1 seed each, over no key>"
 
 
 def test_arithmetic_without_a_value_is_told_or_refused() -> None:

@@ -792,7 +792,7 @@ def test_workers_of_other_builds_are_refused() -> None:
     for builds, message in (
         (
             {"a": (hash_, version), "b": ("other", "0.0")},
-            r"1 workers have another build of shoal, first b \(version 0.0",
+            r"1 worker has another build of shoal, first b \(version 0.0",
         ),
         (
             {"a": ImportError("no shoal"), "b": (hash_, version)},
@@ -802,7 +802,7 @@ def test_workers_of_other_builds_are_refused() -> None:
         client = Client(builds=builds)
         with pytest.raises(ClusterError, match=message):
             list(Cluster("tcp://x:1", lambda c=client: [c], wait_s=1.0).run(RECIPE, iter([]), Pace(1.0, 1, 1)))
-    with pytest.raises(ClusterError, match="1 workers have another build"):
+    with pytest.raises(ClusterError, match="1 worker has another build"):
         cluster.work_off(RECIPE.json, [], "other")
     seconds, records = cluster.work_off(RECIPE.json, blocks_of(1)[0], hash_)
     assert seconds > 0
