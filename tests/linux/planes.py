@@ -1,4 +1,4 @@
-"""The same scenario on both planes."""
+"""A scenario on both planes."""
 
 from __future__ import annotations
 

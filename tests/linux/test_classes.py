@@ -84,7 +84,7 @@ def share(result: shoal.Result, name: str) -> float:
 
 
 def test_weights_divide_the_line(image: Image) -> None:
-    """Both queues always hold packets, so each sends its quantum in turn: 3 to 1 but for a turn at the ends."""
+    """The two queues always hold packets, so each sends its quantum in turn: 3 to 1 but for a turn at the ends."""
     result = run_on_linux(shoal.Scenario.from_toml(WEIGHTED), image=image)
     found = classes_of(result)
     assert result.bottlenecks[0]["utilisation"] > 0.999

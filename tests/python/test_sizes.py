@@ -63,7 +63,7 @@ def test_three_columns_of_ns2_are_packets(tmp_path: Path) -> None:
 
 
 def test_jumps(tmp_path: Path) -> None:
-    """Of a size that stands several times the least and the greatest probability count."""
+    """A size that stands several times has its least and its greatest probability."""
     assert read(tmp_path, "10 0.15\n10 0.2\n10 0.3\n100 1\n").cdf == ((10, 0.15), (10, 0.3), (100, 1.0))
     # 0.15 from 0 to 10, 0.15 of exactly 10, 0.7 from 10 to 100.
     assert read(tmp_path, "10 0.15\n10 0.3\n100 1\n").mean_bytes == pytest.approx(0.75 + 1.5 + 38.5)

@@ -35,7 +35,7 @@ def law(action: Action, curve: Curve) -> Law | None:
 
 
 def probability(curve: Curve, length: int) -> Fraction:
-    """Of the action at a length of the queue in bytes: 0 below the minimum, then a line, then 1."""
+    """How likely the action is at a length of the queue in bytes: 0 below the minimum, then on a line, then 1."""
     if curve is None:
         return Fraction(0)
     unit, least, most, pmax = curve

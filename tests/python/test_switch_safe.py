@@ -45,7 +45,7 @@ def test_nothing_of_the_community_template_is_written_over() -> None:
 
 
 def test_openconfig_schedulers_come_back_as_they_were() -> None:
-    """Of a strict queue the order counts, of the others the weights."""
+    """The order of strict queues counts, and the weights of the others."""
     text, _ = written("openconfig", SERVED)
     assert {queue.name: queue.scheduler for queue in with_profile(text)} == {
         queue.name: queue.scheduler for queue in SERVED

@@ -67,7 +67,7 @@ def docstrings(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def test_docstrings_are_no_fragments() -> None:
-    python = [path for path in files(".py") if path.parts[len(ROOT.parts)] in ("python", "tools", "studies")]
+    python = [path for path in files(".py") if path.parts[len(ROOT.parts)] in ("python", "tools", "studies", "tests")]
     assert [
         f"{place(path, line)}: {text.splitlines()[0]}"
         for path in python

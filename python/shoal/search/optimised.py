@@ -170,7 +170,7 @@ class Optimised:
         clear = standings.count(Standing.ON_FRONT)
         unclear = standings.count(Standing.UNCLEAR)
         return (
-            f"Front of {texts}: {clear} candidate{'s' * (clear != 1)} clearly on it, {unclear} within the noise of it; "
+            f"Front of {texts}: {count_of(clear, 'candidate')} clearly on it, {unclear} within the noise of it; "
             f"compromise: {self.place(self.chosen.at)}"
         )
 

@@ -17,7 +17,7 @@ from shoal.switch.checks import answers
 from shoal.switch.model import Queue
 from shoal.switch.simulate import Experiment, Group, scenario_text
 from shoal.table import Table
-from shoal.words import significant
+from shoal.words import count_of, significant
 
 _seeds = (1, 2, 3)
 _scalable = Group("dctcp", 4)
@@ -110,8 +110,7 @@ def judge(
                 continue
             cases.append(Case(Scenario.from_toml(text, name=f"queue {queue.name}"), _seeds))
             pairs.append((queue, classic))
-    label = f"{len(queues)} queue{'s' * (len(queues) != 1)}"
-    results = run_cases(cases, label, workers=workers, cache=cache, progress=progress)
+    results = run_cases(cases, count_of(len(queues), "queue"), workers=workers, cache=cache, progress=progress)
     judgements += [_judged(*pair, runs) for pair, runs in zip(pairs, results, strict=True)]
     return sorted(judgements, key=lambda each: (bool(each.unknown), each.least[1]))
 

@@ -41,7 +41,8 @@ _largest_buffer = "a threshold of 0 stands for the largest buffer, whose size th
 def stated_rates_bps(tables: Tables) -> set[int]:
     """The speeds of the ports that have queues; the table has Mbit/s."""
     with_queues = {port.strip() for key in tables["QUEUE"] for port in key.rpartition("|")[0].split(",")}
-    speeds = {name: _text(table({"": entry}, "").get("speed", "")) for name, entry in tables["PORT"].items()}
+    ports = tables["PORT"]
+    speeds = {name: _text(table(ports, name).get("speed", "")) for name in ports}
     return {10**6 * int(text) for name, text in speeds.items() if name in with_queues and text.isdecimal()}
 
 
