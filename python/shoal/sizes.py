@@ -23,6 +23,10 @@ _units = {"": 1.0, "B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 2.0**10, "M
 _ns2_packet_bytes = 1460
 # Sums of decimal fractions: the last point of published files may miss 1 by so much.
 _nearly = 1e-6
+# What a head may say of sizes that are not in bytes.
+_unit_of_a_head = re.compile(
+    r"(?<![A-Za-z])([kKMG]i?(B|bytes?|bits?)|[kmg]i?b|bits?|packets?|pkts?|segments?)(?![A-Za-z])"
+)
 # Means of files are rounded.
 _same_mean = 0.01
 
@@ -136,6 +140,9 @@ def _lines(path: str | Path) -> Iterator[_Line]:
     for number, line in enumerate(read_text(path).splitlines(), start=1):
         text = line.partition("#")[0].strip()
         if not text or (is_head and not any(character.isdigit() for character in text)):
+            if (unit := _unit_of_a_head.search(text)) is not None:
+                what = f"the head says that sizes are in `{unit[0]}`, which is not read"
+                raise refused_line(path, number, line, what, "write the unit behind each size, as in `10 kB, 0.15`")
             continue
         is_head = False
         cells = re.split(r"\s*[,;\t]\s*", text) if re.search("[,;\t]", text) else text.split()

@@ -27,7 +27,7 @@ def read(folder: Path, text: str) -> Sizes:
     "text",
     [
         "1000,0.25\n20000,0.5\n3000000,1\n",
-        "size,probability\n1 kB, 0.25\n20kB, 0.5  # half\n\n3 MB, 1\n",
+        "size in bytes,probability\n1 kB, 0.25\n20kB, 0.5  # half\n\n3 MB, 1\n",
         "1000 0.25\n2e4 0.5\n3000000 1.0",
         "\ufeff1000\t0.25\r\n20000\t0.5\r\n3000000\t1\r\n",
         # Nothing is below the first size of 0 B, with which traffic generators begin.
@@ -102,6 +102,8 @@ def test_the_engine_draws_what_was_read(tmp_path: Path) -> None:
         ("1000,0.5\n2000,1.5\n", 2, "`1.5` is not a probability"),
         ("1000,50\n2000,120\n3000,100\n", 2, "`120` is not a probability"),
         ("0,0.1\n2000,1\n", 1, "transfers of 0 B"),
+        ("Size(KB),CDF(%)\n1,50\n2,100\n", 1, "the head says that sizes are in `KB`"),
+        ("# x\nflow size [packets] cdf\n1 0.5\n2 1\n", 2, "the head says that sizes are in `packets`"),
         ("1000,3,0.5\n2000,4,1\n", 1, "three columns of which the second is neither"),
         ("1000,0.5\n2000,nan\n", 2, "`nan` is not a probability"),
         ("1000,0.5\nabc2,1\n", 2, "`abc2` is not a size"),
