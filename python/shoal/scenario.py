@@ -41,6 +41,8 @@ class Scenario:
         Where it comes from, for messages.
     overrides
         ``(dotted key, value in TOML)`` pairs that replace values of the text, in order.
+    file_warnings
+        How files that the text names were understood where their form leaves that open; :attr:`warnings` has them, too.
 
     Examples
     --------
@@ -57,6 +59,7 @@ class Scenario:
     text: str
     name: str = "<scenario>"
     overrides: tuple[tuple[str, str], ...] = field(default=())
+    file_warnings: tuple[str, ...] = ()
     # Text and overrides as the Rust side holds them, if it has read them already.
     _read_before: InitVar[_native.Scenario | None] = None
 
@@ -111,7 +114,7 @@ class Scenario:
     @classmethod
     def _read(cls, path: Path) -> Scenario:
         text = read_text(path)
-        return cls(text, str(path), read_traces(text, path))
+        return cls(text, str(path), *read_traces(text, path))
 
     @classmethod
     def from_toml(cls, text: str, *, name: str = "<string>") -> Scenario:
@@ -168,7 +171,7 @@ class Scenario:
         _refuse_deep_overrides(overrides)
         # Reading the text again would give the same and take three times as long.
         changed = self.native.overridden(overrides)
-        return Scenario(self.text, self.name, (*self.overrides, *overrides), changed)
+        return Scenario(self.text, self.name, (*self.overrides, *overrides), self.file_warnings, changed)
 
     @cached_property
     def native(self) -> _native.Scenario:
@@ -190,7 +193,7 @@ class Scenario:
     @property
     def warnings(self) -> list[str]:
         """What is doubtful but allowed, each with its place."""
-        return self.native.warnings
+        return [*self.file_warnings, *self.native.warnings]
 
     @property
     def notes(self) -> list[str]:
@@ -274,9 +277,10 @@ def _refuse_deep_overrides(overrides: Iterable[tuple[str, str]]) -> None:
         refuse_deep(f"{key} = {value}", "--set")
 
 
-def read_traces(text: str, path: Path) -> tuple[tuple[str, str], ...]:
-    """What the traces of links hold that a scenario file names, as overrides of its text."""
-    return tuple((key, toml_value(value)) for key, value in traces_in(text, path))
+def read_traces(text: str, path: Path) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
+    """What the traces of links hold that a scenario file names, as overrides of its text, and warnings of the files."""
+    entries, warnings = traces_in(text, path)
+    return tuple((key, toml_value(value)) for key, value in entries), tuple(warnings)
 
 
 def read_text(path: str | Path) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shoal._toml import toml_value
-from shoal.errors import ScenarioError, refused_line
+from shoal.errors import ScenarioError
 from shoal.scenario import Scenario, read_text, read_traces
+from shoal.table_files import Record, read_records
 from shoal.words import count_of
 
 _example = (
@@ -59,34 +60,6 @@ class Sizes:
         return sum((high - low) * (size + before) / 2 for (before, low), (size, high) in pairs)
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A line of a file with its cells, which is shown where it is refused."""
-
-    path: str | Path
-    number: int
-    text: str
-    cells: tuple[str, ...]
-
-    def refused(self, what: str, hint: str = _example) -> ScenarioError:
-        return refused_line(self.path, self.number, self.text, what, hint)
-
-    def size_bytes(self) -> float:
-        match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?(?:[eE]\+?[0-9]+)?)\s*([A-Za-z]*)", self.cells[0])
-        if match is None or match[2] not in _units:
-            raise self.refused(f"`{self.cells[0]}` is not a size")
-        return float(match[1]) * _units[match[2]]
-
-    def number_of(self, column: int, what: str) -> float:
-        try:
-            value = float(self.cells[column].removesuffix("%"))
-        except ValueError:
-            value = math.nan
-        if not 0 <= value < math.inf:
-            raise self.refused(f"`{self.cells[column]}` is not {what}", "write a number from 0 to 1")
-        return value
-
-
 def scenario_with_sizes(path: Path, files: Mapping[str, Path]) -> tuple[Scenario, list[str]]:
     """The scenario of a file with distributions of transfer sizes from other files written into it, and their notes.
 
@@ -96,7 +69,8 @@ def scenario_with_sizes(path: Path, files: Mapping[str, Path]) -> tuple[Scenario
     text = read_text(path)
     tables = [(f"distributions.{name}", toml_value(sizes.table)) for name, sizes in read.items()]
     notes = [f"`{name}`: {note}" for name, sizes in read.items() for note in sizes.notes]
-    return Scenario(text, str(path), (*read_traces(text, path), *tables)), notes
+    traces, warnings = read_traces(text, path)
+    return Scenario(text, str(path), (*traces, *tables), warnings), notes
 
 
 def read_sizes(path: str | Path) -> Sizes:
@@ -113,17 +87,17 @@ def read_sizes(path: str | Path) -> Sizes:
     ScenarioError
         It is not a distribution; the message names the line.
     """
-    lines = list(_lines(path))
+    lines = _rows(path)
     mean_bytes = None
     if len(lines) > 1 and len(lines[0].cells) == 1 < len(lines[1].cells):
-        mean_bytes = lines.pop(0).size_bytes()
+        mean_bytes = _size_bytes(lines.pop(0))
     if not lines:
         raise ScenarioError(f"error: the file holds no points\n --> {path}\nhint: {_example}\n")
     count = len(lines[0].cells)
     for line in lines:
         if len(line.cells) != count or count not in (2, 3):
             wanted = "a size and a probability" if count != 3 else "3 values as above"
-            raise line.refused(f"expected {wanted}, found {len(line.cells)} values")
+            raise line.refused(f"expected {wanted}, found {len(line.cells)} values", _example)
     notes: list[str] = []
     unit_bytes = _unit_bytes(lines, notes) if count == 3 else 1
     points = _points(lines, unit_bytes, notes)
@@ -134,26 +108,40 @@ def read_sizes(path: str | Path) -> Sizes:
     return Sizes(sizes.cdf, tuple(notes))
 
 
-def _lines(path: str | Path) -> Iterator[_Line]:
-    """The lines with numbers; words above the first of them are a head."""
-    is_head = True
-    for number, line in enumerate(read_text(path).splitlines(), start=1):
-        text = line.partition("#")[0].strip()
-        if not text or (is_head and not any(character.isdigit() for character in text)):
-            if (unit := _unit_of_a_head.search(text)) is not None:
-                what = f"the head says that sizes are in `{unit[0]}`, which is not read"
-                raise refused_line(path, number, line, what, "write the unit behind each size, as in `10 kB, 0.15`")
-            continue
-        is_head = False
-        cells = re.split(r"\s*[,;\t]\s*", text) if re.search("[,;\t]", text) else text.split()
-        yield _Line(path, number, line, tuple(filter(None, cells)))
+def _rows(path: str | Path) -> list[Record]:
+    """The rows with numbers; words above the first of them are a head."""
+    records = read_records(path, _example)
+    is_head = [not any(character.isdigit() for cell in record.cells for character in cell) for record in records]
+    first = is_head.index(False) if False in is_head else len(records)
+    for record in records[:first]:
+        if (unit := _unit_of_a_head.search(" ".join(record.cells))) is not None:
+            what = f"the head says that sizes are in `{unit[0]}`, which is not read"
+            raise record.refused(what, "write the unit behind each size, as in `10 kB, 0.15`")
+    return [replace(row, cells=tuple(filter(None, row.cells))) for row in records[first:]]
 
 
-def _unit_bytes(lines: Sequence[_Line], notes: list[str]) -> int:
+def _size_bytes(row: Record) -> float:
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?(?:[eE]\+?[0-9]+)?)\s*([A-Za-z]*)", row.cells[0])
+    if match is None or match[2] not in _units:
+        raise row.refused(f"`{row.cells[0]}` is not a size", _example)
+    return float(match[1]) * _units[match[2]]
+
+
+def _number(row: Record, column: int, what: str) -> float:
+    try:
+        value = float(row.cells[column].removesuffix("%"))
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise row.refused(f"`{row.cells[column]}` is not {what}", "write a number from 0 to 1")
+    return value
+
+
+def _unit_bytes(lines: Sequence[Record], notes: list[str]) -> int:
     """What a size counts in a file of three columns, by what its second column is."""
-    seconds = [line.number_of(1, "a number") for line in lines]
+    seconds = [_number(line, 1, "a number") for line in lines]
     sums = list(itertools.accumulate(seconds))
-    lasts = [line.number_of(2, "a probability") for line in lines]
+    lasts = [_number(line, 2, "a probability") for line in lines]
     if all(math.isclose(total, last, abs_tol=1e-3 * lasts[-1]) for total, last in zip(sums, lasts, strict=True)):
         return 1
     if set(seconds) == {1.0} and not any(re.search("[A-Za-z]", line.cells[0]) for line in lines):
@@ -165,9 +153,9 @@ def _unit_bytes(lines: Sequence[_Line], notes: list[str]) -> int:
     )
 
 
-def _points(lines: Sequence[_Line], unit_bytes: int, notes: list[str]) -> list[tuple[int, float]]:
+def _points(lines: Sequence[Record], unit_bytes: int, notes: list[str]) -> list[tuple[int, float]]:
     """The points in bytes and parts of one; of a size that stands more than twice the first and the last."""
-    values = [line.number_of(-1, "a probability") for line in lines]
+    values = [_number(line, -1, "a probability") for line in lines]
     last = values[-1]
     whole = 100.0 if lines[-1].cells[-1].endswith("%") or abs(last - 100) <= 100 * _nearly else 1.0
     if whole == 100.0 and not lines[-1].cells[-1].endswith("%"):
@@ -176,7 +164,7 @@ def _points(lines: Sequence[_Line], unit_bytes: int, notes: list[str]) -> list[t
     for line, value in zip(lines, values, strict=True):
         if value > whole * (1 + _nearly):
             raise line.refused(f"`{line.cells[-1]}` is not a probability", "write a number from 0 to 1")
-        size, probability = math.ceil(line.size_bytes() * unit_bytes), min(value / whole, 1.0)
+        size, probability = math.ceil(_size_bytes(line) * unit_bytes), min(value / whole, 1.0)
         if points and size < points[-1][0]:
             raise line.refused("the size is below the one before", "sizes rise from line to line")
         if points and probability < points[-1][1]:
@@ -187,13 +175,8 @@ def _points(lines: Sequence[_Line], unit_bytes: int, notes: list[str]) -> list[t
             points.pop()
         points.append((size, probability))
     if abs(points[-1][1] - 1) > _nearly:
-        raise refused_line(
-            lines[-1].path,
-            lines[-1].number,
-            None,
-            f"the last probability is {last:g}, not {whole:g}",
-            "end with the largest size",
-        )
+        what = f"the last probability is {last:g}, not {whole:g}"
+        raise lines[-1].refused(what, "end with the largest size")
     points[-1] = (points[-1][0], 1.0)
     # A distribution begins at 0 B without being told.
     return points[1:] if points[0] == (0, 0.0) and len(points) > 1 else points

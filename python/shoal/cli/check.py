@@ -34,7 +34,7 @@ def check(
     """
     for file in files:
         scenario = read_scenario(file, set_, sizes=sizes)
-        for warning in scenario.warnings:
+        for warning in scenario.native.warnings:
             talk.diagnostics(warning)
         for note in scenario.notes:
             talk.diagnostics(note)

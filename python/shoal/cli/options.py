@@ -158,15 +158,15 @@ def _with_sizes(path: Path, sizes: Sequence[str] | None) -> Scenario:
         if not equals or not name.strip() or not file.strip():
             raise UsageError(f"`--sizes {text}` is not NAME=FILE", hint="as in --sizes mine=sizes.csv")
         files[name.strip()] = Path(file.strip())
-    if not files:
-        return Scenario.from_file(path)
     scenario, notes = scenario_with_sizes(find_scenario(path), files)
-    say_sizes(notes)
+    say_files(scenario, notes)
     return scenario
 
 
-def say_sizes(notes: Sequence[str]) -> None:
-    """Tell how files of sizes were understood."""
+def say_files(scenario: Scenario, notes: Sequence[str]) -> None:
+    """Tell how the files of a scenario were understood, and those of sizes in ``notes``."""
+    for warning in scenario.file_warnings:
+        talk.diagnostics(warning)
     for note in notes:
         talk.note(f"sizes {note}")
 

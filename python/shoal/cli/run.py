@@ -122,7 +122,7 @@ def run(
     if out is not None:
         refuse_existing(out, force=force)
         loaded = _with_figures(loaded, threads or 1)
-    for warning in (warning for scenario in loaded.values() for warning in scenario.warnings):
+    for warning in (warning for scenario in loaded.values() for warning in scenario.native.warnings):
         talk.diagnostics(warning)
     if explain:
         explain_linux(loaded.values(), generator)

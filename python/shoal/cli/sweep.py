@@ -272,7 +272,7 @@ def _subject(path: Path, given: _Given) -> _Asked:
     if is_plan:
         return _Asked(Plan.read(source), {}, False)
     read = read_sweep(source)
-    options.say_sizes(read.notes)
+    options.say_files(read.plan.template.scenario, read.notes)
     sizes = {f"sizes-{number}.csv": file for number, file in enumerate(read.sizes.values())}
     return _Asked(read.plan, {"source.toml": read.scenario, "sweep.toml": source, **sizes}, False)
 

@@ -172,7 +172,7 @@ def _read(content: Mapping[str, Any], folder: Path) -> SweepFile:
     beside = folder / source
     scenario_file = beside if beside.exists() else find_scenario(source)
     sizes = {name: folder / str(file) for name, file in (_of(content, "sizes", dict, _table) or {}).items()}
-    scenario, notes = scenario_with_sizes(scenario_file, sizes) if sizes else (Scenario.from_file(scenario_file), [])
+    scenario, notes = scenario_with_sizes(scenario_file, sizes)
     design = Design(tuple(_factors(content)))
     pairs_ = [(key, toml_value(value)) for key, value in _flat(_of(content, "set", dict, _table) or {}).items()]
     template = template_of(scenario, pairs_, design.keys)

@@ -25,9 +25,10 @@ pub struct LinkSchedule {
     pub rate_sine: Option<RateSine>,
     /// The propagation delay follows a sine from the start of the run on.
     pub delay_sine: Option<DelaySine>,
-    /// CSV file of rates and delays, relative to the scenario file: a head with the columns `time_s` and `rate_mbit_s`,
-    /// `delay_ms` or both, and a row for each time; `down` instead of a rate is an outage. The resolved scenario holds
-    /// what was read as `rates` and `delays`.
+    /// Table of rates and delays (CSV, JSON or Parquet), relative to the scenario file: a head with the columns `time_s`
+    /// and `rate_mbit_s`, `delay_ms` or both (other words and units that the names say are read, too), and a row for
+    /// each time; `down` instead of a rate is an outage. The resolved scenario holds what was read as `rates` and
+    /// `delays`.
     pub trace: Option<String>,
     /// File of packet opportunities in the form of mahimahi, relative to the scenario file: a line for each opportunity
     /// to send 1504 bytes, with its time in whole milliseconds; the file is repeated after the last of them. What waits
