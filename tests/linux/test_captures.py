@@ -115,9 +115,9 @@ def test_capture_agrees_with_the_result(mixed: tuple[shoal.Result, Path]) -> Non
     found = packets(file.read_bytes())
     assert all(before.time_ns <= after.time_ns for before, after in itertools.pairwise(found))
     link = result.bottlenecks[0]
-    at_line = [packet for packet in found if packet.interface == 0]
-    sent = [packet for packet in at_line if not packet.comment.startswith("dropped")]
-    comments = Counter(packet.comment for packet in at_line)
+    sent = [packet for packet in found if packet.interface == 0]
+    dropped = [packet for packet in found if packet.interface == 2]
+    comments = Counter(packet.comment.partition(" at ")[0] for packet in sent + dropped)
     # Two flows on one link; the smaller counts depend on the kernel, but are not zero.
     assert link["dropped"] > 10
     assert link["marked"] > 50
@@ -127,6 +127,11 @@ def test_capture_agrees_with_the_result(mixed: tuple[shoal.Result, Path]) -> Non
     assert marked == sum(packet.ecn == 3 for packet in sent)
     assert 0 <= link["marked"] - marked <= link["queue_packets"]["max"]
     assert len(sent) == link["departed"]
+    # The buffer is full when it drops: each dropped packet stands later, behind those that waited then.
+    assert len(dropped) == link["dropped"]
+    for packet in dropped:
+        at_s = float(packet.comment.partition(" at ")[2].removesuffix(" s"))
+        assert 0 < packet.time_ns / 1e9 - at_s <= 1.3e-3 * link["queue_packets"]["max"]
     # The packets of a flow on the wire, and the retransmissions by the count of its sender.
     for group, number in zip(result.groups, (0, 1), strict=True):
         data = [packet for packet in sent if packet.source == bytes([10, 1, number, 2]) and packet.payload]
@@ -153,6 +158,25 @@ def test_capture_agrees_with_the_result(mixed: tuple[shoal.Result, Path]) -> Non
         assert 0 <= data - flow["data_packets"] <= 1
         assert 0 <= flow["acks_sent"] - answers <= 21
         assert flow["acks_per_packet"] == group["acks_per_packet"] == flow["acks_sent"] / flow["data_packets"]
+
+
+def test_a_capture_shows_what_the_kernel_retransmitted(image: Image, tmp_path: Path) -> None:
+    """Data that do not go on where their connection was, once the senders have stopped: the kernel's own count."""
+    file = tmp_path / "run.pcapng"
+    scenario = shoal.Scenario.from_toml(MIXED).override({"flows.*.stop": "2 s", "warmup": "0 s"})
+    result = run_on_linux(scenario, image=image, pcap=file, pcap_payload=True)
+    ends: dict[bytes, int] = {}
+    again = 0
+    for packet in packets(file.read_bytes()):
+        if packet.payload:
+            sequence = int.from_bytes(packet.data[24:28])
+            again += (sequence - ends.setdefault(packet.source, sequence)) % 2**32 >= 2**31
+            ends[packet.source] = max(ends[packet.source], sequence + packet.payload)
+    assert again == sum(group["totals"]["retransmissions"] for group in result.groups) > 10
+    if tshark := shutil.which("tshark"):
+        condition = "tcp.analysis.retransmission or tcp.analysis.out_of_order"
+        command = [tshark, "-n", "-r", str(file), "-Y", condition]
+        assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.count("\n") == again
 
 
 def test_looking_on_changes_nothing(mixed: tuple[shoal.Result, Path], image: Image, tmp_path: Path) -> None:
@@ -205,7 +229,7 @@ def test_data_and_acks_have_the_code_point_of_their_flow(image: Image, tmp_path:
     found: dict[tuple[str, bytes], set[int]] = {}
     for packet in packets(file.read_bytes()):
         # Packets at the line come from the senders, those at the senders are for them.
-        way, host = ("data", packet.source) if packet.interface == 0 else ("ACKs", packet.destination)
+        way, host = ("ACKs", packet.destination) if packet.interface == 1 else ("data", packet.source)
         found.setdefault((way, host), set()).add(packet.data[1] >> 2)
     hosts = {bytes([10, 1, 0, 2]): {10}, bytes([10, 1, 1, 2]): {0}}
     assert found == {(way, host): codes for way in ("data", "ACKs") for host, codes in hosts.items()}

@@ -84,7 +84,7 @@ def test_headers_are_kept_by_default(tmp_path: Path) -> None:
     snaps, headers = packets((tmp_path / "headers.pcapng").read_bytes())
     no_limit, whole = packets((tmp_path / "whole.pcapng").read_bytes())
     # IP and TCP headers are at most 60 B each; 0 is not a limit.
-    assert (snaps, no_limit) == ([120, 120], [0, 0])
+    assert (snaps, no_limit) == ([120] * 3, [0] * 3)
     assert [length for _, length in headers] == [length for _, length in whole]
     for (kept, length), (packet, _) in zip(headers, whole, strict=True):
         assert len(packet) == length
@@ -193,3 +193,91 @@ def test_tshark_shows_the_code_point_of_each_group(tmp_path: Path) -> None:
     codes = {1: "10", 2: "46", 3: "0", 4: "63", 5: "63"}
     # Hosts of both ends, but the one that unresponsive traffic goes to.
     assert shown == {(f"10.{end}.0.{host}", codes[host]) for host in codes for end in (0, 128)} - {("10.128.0.2", "46")}
+
+
+def scenario_of(name: str, stop: str) -> shoal.Scenario:
+    """A ready-made scenario whose senders stop early enough for their last packets to pass the link."""
+    short = {"duration": f"{float(stop.removesuffix(' s')) + 3} s", "warmup": "0 s"}
+    return shoal.Scenario.named(name).override({**short, "flows.*.stop": stop, "trace.series": "off"})
+
+
+def retransmissions(result: shoal.Result) -> int:
+    return sum(group["totals"]["retransmissions"] for group in result.groups)
+
+
+def sent_again(file: bytes) -> int:
+    """Data packets of a capture that do not go on where their connection was: what any reader takes for sent again."""
+    ends: dict[bytes, int] = {}
+    count = 0
+    for packet, length in packets(file)[1]:
+        if packet[9] != 6 or length == 20 + (packet[32] >> 4) * 4:
+            continue
+        connection = packet[12:24]
+        sequence = int.from_bytes(packet[24:28])
+        end = sequence + length - 20 - (packet[32] >> 4) * 4
+        count += sequence < ends.get(connection, 0)
+        ends[connection] = max(end, ends.get(connection, 0))
+    return count
+
+
+# Laws that drop on arrival, on departure and from the head; queues that overtake each other; requests; ACKs that wait.
+COUNTED = [
+    ("coexistence", "20 s"),
+    ("codel", "4 s"),
+    ("fq-codel", "4 s"),
+    ("dualpi2", "10 s"),
+    ("two-classes", "1 s"),
+    ("requests", "3 s"),
+    ("shared-buffer-incast", "0.3 s"),
+    ("compare/fq-codel-small-limit-40m", "3 s"),
+    ("compare/mix-dualq-40m", "3 s"),
+]
+
+
+@pytest.mark.parametrize(("name", "duration"), COUNTED)
+def test_a_capture_shows_what_senders_retransmitted(name: str, duration: str, tmp_path: Path) -> None:
+    result = shoal.run(scenario_of(name, duration), pcap=tmp_path / "x.pcapng")
+    file = (tmp_path / "x.pcapng").read_bytes()
+    assert sent_again(file) == retransmissions(result) > 0
+    if tshark := shutil.which("tshark"):
+        condition = "tcp.analysis.retransmission or tcp.analysis.out_of_order"
+        command = [tshark, "-n", "-r", str(tmp_path / "x.pcapng"), "-Y", condition]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert done.stdout.count("\n") == retransmissions(result)
+
+
+def test_dropped_packets_have_an_interface_of_their_own(tmp_path: Path) -> None:
+    """Every drop is there and says its time, at or before that of its frame; the times of the file do not fall."""
+    result = shoal.run(scenario_of("coexistence", "20 s"), pcap=tmp_path / "x.pcapng")
+    file = (tmp_path / "x.pcapng").read_bytes()
+    at, last, drops, late = 0, 0, 0, 0
+    while at < len(file):
+        kind, length = struct.unpack_from("<II", file, at)
+        if kind == 6:
+            interface, high, low = struct.unpack_from("<III", file, at + 8)
+            time_ns = high << 32 | low
+            assert time_ns >= last
+            last = time_ns
+            comment = file[at : at + length].partition(b"dropped: ")[2].partition(b"\0")[0].decode()
+            assert (interface == 2) == bool(comment)
+            drops += interface == 2
+            if " at " in comment:
+                seconds, nanoseconds = comment.partition(" at ")[2].removesuffix(" s").split(".")
+                assert int(seconds) * 10**9 + int(nanoseconds) <= time_ns
+                late += 1
+        at += length
+    assert drops == result.bottlenecks[0]["dropped"] > late > 0
+
+
+def test_each_link_of_a_path_shows_its_own_view(tmp_path: Path) -> None:
+    """Three monitored links in a row see the packets of the long flow three times."""
+    result = shoal.run(scenario_of("parking-lot", "2 s"), pcap=tmp_path / "x.pcapng")
+    file = (tmp_path / "x.pcapng").read_bytes()
+    assert sent_again(file) > retransmissions(result)
+    tshark = shutil.which("tshark")
+    if tshark is None:
+        pytest.skip("tshark is not installed")
+    condition = 'frame.interface_name matches "^(bottleneck2|senders)"'
+    command = [tshark, "-n", "-r", str(tmp_path / "x.pcapng"), "-Y", condition, "-w", str(tmp_path / "y.pcapng")]
+    subprocess.run(command, capture_output=True, check=True)
+    assert sent_again((tmp_path / "y.pcapng").read_bytes()) == 0 == retransmissions(result)

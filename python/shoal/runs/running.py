@@ -69,7 +69,7 @@ def run(
     packets
         Parquet file for every arrival, mark, drop and departure at the monitored links.
     pcap
-        pcapng file with the headers of all packets that leave the monitored links or are dropped there.
+        pcapng file with the headers of all packets that leave the monitored links or are dropped there, and of ACKs.
     pcap_payload
         Keep the payload in that file, too. It is all zeros, and makes the file many times as large.
     threads

@@ -4,16 +4,14 @@ use crate::disciplines::{drop_reason, mark_reason};
 use crate::plan::Plan;
 use crate::records::{LineEvent, LineRecord, RecordError};
 use shoal_scenario::{Experiment, Link};
-use shoal_trace::pcapng::{Capture, Interface, PacketNote, PcapWriter};
-use shoal_trace::{AtomicFile, WriteError};
-use shoal_units::{Span, Time};
+use shoal_trace::WriteError;
+use shoal_trace::pcapng::{Capture, Frame, Interface, LinkCapture, PacketNote, Passage};
+use shoal_units::Time;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::net::Ipv4Addr;
 use std::path::Path;
 
-/// Name of the interface at which senders receive.
-const SENDERS: &str = "senders";
 /// A busy line starts the next packet on time, but records it up to a microsecond later.
 const LATE_NS: i64 = 2_000;
 /// Byte range of the destination address in the IP header.
@@ -45,18 +43,16 @@ pub fn write_capture(
 ) -> Result<(), CaptureError> {
     let links: Vec<&Link> = experiment.monitored().map(|(_, link)| link).collect();
     let interfaces = links.iter().map(|link| Interface { name: link.name.clone(), rate: link.rate });
-    let interfaces: Vec<Interface> =
-        interfaces.chain([Interface { name: SENDERS.to_owned(), rate: None }]).collect();
     let mut writer = Writer {
-        file: PcapWriter::create(path, &interfaces, kept).map_err(CaptureError::Write)?,
-        path,
+        file: LinkCapture::create(path, &interfaces.collect::<Vec<_>>(), kept)
+            .map_err(CaptureError::Write)?,
         links,
         waiting: BTreeMap::new(),
         count: 0,
     };
     let mut packets = Packets::open(packets)?;
     while let Some((record, bytes)) = packets.next()? {
-        if record.time_ns < 0 || (record.event == LineEvent::Arrived && !is_for_sender(plan, &bytes)) {
+        if record.time_ns < 0 || (record.event == LineEvent::Arrived && !is_captured(plan, &bytes)) {
             continue;
         }
         writer.add(record, bytes)?;
@@ -64,12 +60,12 @@ pub fn write_capture(
     writer.finish()
 }
 
-/// Whether a packet is for a sender. In a graph a host may both send and receive, but each flow has its own
-/// address.
-fn is_for_sender(plan: &Plan, bytes: &[u8]) -> bool {
+/// Whether a packet is for a sender that is captured. In a graph a host may both send and receive, but each flow has its
+/// own address.
+fn is_captured(plan: &Plan, bytes: &[u8]) -> bool {
     let Some(address) = bytes.get(DESTINATION) else { return false };
     let address = Ipv4Addr::from(std::array::from_fn::<u8, 4, _>(|at| address[at]));
-    plan.sources.contains(&address)
+    plan.captured.contains(&address)
 }
 
 /// The guest's file: the origin of times, followed by records with their packets.
@@ -93,6 +89,7 @@ impl<R: Read> Packets<R> {
         }
         let mut record = LineRecord::read(&record).map_err(CaptureError::Records)?;
         record.time_ns -= self.origin_ns;
+        record.queued_ns -= self.origin_ns;
         let mut bytes = vec![0; usize::from(record.size).next_multiple_of(8)];
         fill(&mut self.from, &mut bytes)?;
         bytes.truncate(record.size.into());
@@ -109,8 +106,7 @@ fn fill(from: &mut impl Read, into: &mut [u8]) -> Result<(), CaptureError> {
 
 /// Sorts packets by time and writes them.
 struct Writer<'a> {
-    file: PcapWriter<AtomicFile>,
-    path: &'a Path,
+    file: LinkCapture,
     links: Vec<&'a Link>,
     /// By time in nanoseconds; packets with equal times keep their order in the file.
     waiting: BTreeMap<(i64, u64), Waiting>,
@@ -118,8 +114,8 @@ struct Writer<'a> {
 }
 
 struct Waiting {
-    interface: u32,
-    note: Option<PacketNote>,
+    /// `None` at a sender.
+    passage: Option<Passage>,
     bytes: Vec<u8>,
 }
 
@@ -130,8 +126,8 @@ impl Writer<'_> {
         if (record.event == LineEvent::Arrived) != (interface == senders) || interface > senders {
             return Err(CaptureError::Records(RecordError::Unknown));
         }
-        let note = self.links.get(interface as usize).and_then(|link| note(link, &record));
-        self.waiting.insert((record.time_ns, self.count), Waiting { interface, note, bytes });
+        let passage = self.links.get(interface as usize).map(|link| passage(link, &record));
+        self.waiting.insert((record.time_ns, self.count), Waiting { passage, bytes });
         self.count += 1;
         self.write_until(record.time_ns - LATE_NS)
     }
@@ -141,10 +137,12 @@ impl Writer<'_> {
             && first.key().0 <= time_ns
         {
             let ((time_ns, _), packet) = first.remove_entry();
-            let at = Time::ZERO + Span::from_nanos(time_ns as u64);
-            self.file
-                .write_captured(at, packet.interface, &packet.bytes, packet.note)
-                .map_err(|error| CaptureError::Write(WriteError::new(self.path, error)))?;
+            let (at, frame) = (time(time_ns), Frame::Captured(&packet.bytes));
+            let written = match packet.passage {
+                Some(passage) => self.file.at_link(at, passage, frame),
+                None => self.file.at_sender(at, frame),
+            };
+            written.map_err(CaptureError::Write)?;
         }
         Ok(())
     }
@@ -152,6 +150,22 @@ impl Writer<'_> {
     fn finish(mut self) -> Result<(), CaptureError> {
         self.write_until(i64::MAX)?;
         self.file.commit().map_err(CaptureError::Write)
+    }
+}
+
+const fn time(time_ns: i64) -> Time {
+    Time::from_picos(time_ns as u64 * 1000)
+}
+
+fn passage(link: &Link, record: &LineRecord) -> Passage {
+    let has_waited = !record.event.is_arrival() && record.queued_ns > 0;
+    Passage {
+        link: u32::from(record.link),
+        connection: u64::from(record.source) << 16 | u64::from(record.destination),
+        queued: time(if has_waited { record.queued_ns } else { record.time_ns }),
+        sequence: record.sequence,
+        waiting: record.backlog_packets,
+        note: note(link, record),
     }
 }
 

@@ -25,8 +25,8 @@ pub struct Plan {
     pub rules: Vec<Rule>,
     /// Where the kernel differs from what the scenario asks for; every report repeats them.
     pub notes: Vec<String>,
-    /// Addresses of the senders.
-    pub(crate) sources: BTreeSet<Ipv4Addr>,
+    /// Addresses of the senders that captures are made at: acknowledgements reach them without passing a monitored link.
+    pub(crate) captured: BTreeSet<Ipv4Addr>,
     /// Memory of the guest in MiB: an upper bound on what packets, queues and sockets can hold.
     pub memory_mib: u64,
 }
@@ -82,13 +82,18 @@ impl Plan {
                     config: planned.config(modules),
                     rules: planned.rules(),
                     notes: planned.notes(),
-                    sources: testbed.places.iter().map(|place| place.source).collect(),
+                    captured: captured(experiment, &testbed),
                     memory_mib: planned.memory_mib(),
                 })
             }
             _ => Err(refusals.0),
         }
     }
+}
+
+fn captured(experiment: &Experiment, testbed: &Testbed) -> BTreeSet<Ipv4Addr> {
+    let flows = experiment.flows.iter().zip(&testbed.places);
+    flows.filter(|(flow, _)| !experiment.is_monitored(flow.backward)).map(|(_, place)| place.source).collect()
 }
 
 /// Controllers of the groups; `None` for a group without flows.

@@ -161,6 +161,10 @@ impl Experiment {
         let links = (0u32..).map(LinkId).zip(&self.links);
         links.filter(|(_, link)| link.monitored && link.rate.is_some())
     }
+    /// Whether the packets of a path, an index into [`Self::paths`], pass a monitored link.
+    pub fn is_monitored(&self, path: u32) -> bool {
+        self.monitored().any(|(link, _)| self.paths[path as usize].contains(&link))
+    }
 }
 
 /// A host or switch.

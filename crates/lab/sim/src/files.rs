@@ -4,12 +4,13 @@ use crate::recorder::PacketSink;
 use shoal_packet::{FlowId, Packet, Reason};
 use shoal_scenario::{Experiment, Link, LinkId};
 use shoal_trace::parquet_out::PacketTraceWriter;
-use shoal_trace::pcapng::{Capture, Direction, Endpoints, Interface, PacketNote, PcapWriter};
-use shoal_trace::{AtomicFile, PacketEvent, PacketRow, WriteError};
+use shoal_trace::pcapng::{
+    Capture, Direction, Endpoints, Frame, Interface, LinkCapture, PacketNote, Passage,
+};
+use shoal_trace::{PacketEvent, PacketRow, WriteError};
 use shoal_units::Time;
-use shoal_units::cast::count_u32;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The open files of a run. If they are dropped before [`Self::finish`], nothing is left of them.
@@ -21,21 +22,18 @@ pub struct Files {
 }
 
 struct CaptureFile {
-    writer: PcapWriter<AtomicFile>,
-    path: PathBuf,
-    /// What the headers of each connection show, and the path of its data.
-    connections: Vec<(Endpoints, u32)>,
+    writer: LinkCapture,
+    /// What the headers of each connection show, the path of its data, and whether a monitored link sees its
+    /// acknowledgements, which are not captured at the sender a second time then.
+    connections: Vec<(Endpoints, u32, bool)>,
     /// For each path and monitored link, whether the link is on the path.
     on_path: Vec<Vec<bool>>,
-    /// Number of the senders' interface, which follows the monitored links.
-    senders: u32,
+    /// Number of packets that wait, by link.
+    waiting: Vec<u32>,
     /// Reason of the mark of each waiting packet, by link, flow, position and time of arrival: a queue may
     /// mark a packet long before it sends it.
     marked: BTreeMap<(u32, u32, u32, u64), Reason>,
 }
-
-/// Name of the interface at which acknowledgements are captured.
-const SENDERS: &str = "senders";
 
 /// The simulator's end of [`Files`], which outlives the run.
 pub struct FileSink(pub Arc<Mutex<Files>>);
@@ -115,16 +113,15 @@ impl CaptureFile {
     fn create(path: &Path, kept: Capture, experiment: &Experiment) -> Result<Self, WriteError> {
         let monitored: Vec<(LinkId, &Link)> = experiment.monitored().collect();
         let links = monitored.iter().map(|(_, link)| Interface { name: link.name.clone(), rate: link.rate });
-        let interfaces: Vec<Interface> =
-            links.chain([Interface { name: SENDERS.to_owned(), rate: None }]).collect();
+        let links: Vec<Interface> = links.collect();
         let codepoints = experiment.codepoints();
-        let responses = experiment.flows.iter().map(|flow| (flow.endpoint, flow.forward));
+        let responses = experiment.flows.iter().map(|flow| (flow.endpoint, flow.forward, flow.backward));
         let requests = experiment.asking_flows().map(|number| {
             let flow = &experiment.flows[number as usize];
-            (flow.endpoint, flow.backward)
+            (flow.endpoint, flow.backward, flow.forward)
         });
-        let connections =
-            responses.chain(requests).zip(&*codepoints).map(|((endpoint, forward), &code_point)| {
+        let connections = responses.chain(requests).zip(&*codepoints).map(
+            |((endpoint, forward, backward), &code_point)| {
                 let endpoint = &experiment.endpoints[endpoint as usize];
                 let endpoints = Endpoints {
                     mss: endpoint.announced_mss(),
@@ -133,15 +130,15 @@ impl CaptureFile {
                     sack: endpoint.sack,
                     code_point,
                 };
-                (endpoints, forward)
-            });
+                (endpoints, forward, experiment.is_monitored(backward))
+            },
+        );
         let on_path = |path: &Vec<LinkId>| monitored.iter().map(|(link, _)| path.contains(link)).collect();
         Ok(Self {
-            writer: PcapWriter::create(path, &interfaces, kept)?,
-            path: path.to_owned(),
+            writer: LinkCapture::create(path, &links, kept)?,
             connections: connections.collect(),
             on_path: experiment.paths.iter().map(on_path).collect(),
-            senders: count_u32(monitored.len()),
+            waiting: vec![0; links.len()],
             marked: BTreeMap::new(),
         })
     }
@@ -150,18 +147,23 @@ impl CaptureFile {
     /// pass no queue.
     fn write_at_sender(&mut self, now: Time, packet: &Packet) -> Result<(), WriteError> {
         let FlowId(flow) = packet.flow;
-        let (endpoints, _) = &self.connections[flow as usize];
-        self.writer
-            .write(now, self.senders, packet, Direction::Backward, endpoints, None)
-            .map_err(|error| WriteError { path: self.path.clone(), reason: error.into() })
+        let (endpoints, _, is_monitored) = &self.connections[flow as usize];
+        if *is_monitored {
+            return Ok(());
+        }
+        self.writer.at_sender(now, Frame::Modelled(packet, Direction::Backward, endpoints))
     }
 
     /// A capture holds the packets that leave the queue and those that the queue drops.
     fn write(&mut self, row: &PacketRow, packet: &Packet, reason: Option<Reason>) -> Result<(), WriteError> {
         let FlowId(flow) = packet.flow;
         let which = (row.link.0, flow, packet.seq.0, row.time_ps - row.sojourn_ps);
+        let waiting = &mut self.waiting[row.link.0 as usize];
         let note = match row.event {
-            PacketEvent::Arrive => return Ok(()),
+            PacketEvent::Arrive => {
+                *waiting += 1;
+                return Ok(());
+            }
             PacketEvent::Mark => {
                 self.marked.extend(reason.map(|reason| (which, reason)));
                 return Ok(());
@@ -172,11 +174,19 @@ impl CaptureFile {
                 reason.map(PacketNote::Dropped)
             }
         };
-        let (endpoints, forward) = &self.connections[flow as usize];
+        *waiting -= 1;
+        let passage = Passage {
+            link: row.link.0,
+            connection: u64::from(flow),
+            queued: Time::from_picos(row.time_ps - row.sojourn_ps),
+            sequence: packet.seq.0,
+            waiting: *waiting,
+            note,
+        };
+        let (endpoints, forward, _) = &self.connections[flow as usize];
         let on_path = self.on_path[*forward as usize][row.link.0 as usize];
         let direction = if on_path { Direction::Forward } else { Direction::Backward };
-        self.writer
-            .write(Time::from_picos(row.time_ps), row.link.0, packet, direction, endpoints, note)
-            .map_err(|error| WriteError { path: self.path.clone(), reason: error.into() })
+        let frame = Frame::Modelled(packet, direction, endpoints);
+        self.writer.at_link(Time::from_picos(row.time_ps), passage, frame)
     }
 }

@@ -3,8 +3,10 @@
 
 mod block;
 mod headers;
+mod links;
 
 pub use headers::{Direction, Endpoints};
+pub use links::{LinkCapture, Passage};
 
 use crate::WriteError;
 use crate::atomic_file::AtomicFile;
@@ -52,6 +54,15 @@ impl Capture {
     }
 }
 
+/// What is known of the bytes of a packet.
+#[derive(Clone, Copy, Debug)]
+pub enum Frame<'a> {
+    /// A packet of a model.
+    Modelled(&'a Packet, Direction, &'a Endpoints),
+    /// The bytes of a packet that a real host sent, from its IP header to its end.
+    Captured(&'a [u8]),
+}
+
 /// Writer of a capture. Every call writes one packet; the caller keeps the packets of each interface in order
 /// of time.
 pub struct PcapWriter<W: Write> {
@@ -90,45 +101,40 @@ impl<W: Write> PcapWriter<W> {
         &mut self,
         now: Time,
         interface: u32,
-        packet: &Packet,
-        direction: Direction,
-        endpoints: &Endpoints,
+        frame: Frame<'_>,
         note: Option<PacketNote>,
     ) -> io::Result<()> {
-        assert!(interface < self.interfaces, "interface {interface} of {}", self.interfaces);
-        let headers = headers::Headers::of(packet, now, direction, endpoints);
-        let payload = match self.capture {
-            Capture::Whole => headers.payload,
-            Capture::Headers => 0,
-        };
-        self.block.clear();
-        block::packet(&mut self.block, now, interface, &headers, payload, note);
+        self.encode(now, interface, frame, note.map(|note| (note, None)));
         self.sink.write_all(&self.block)
     }
 
-    /// Writes a packet that a real host sent, given from its IP header to its end; [`Capture`] determines how
-    /// much is kept.
-    ///
-    /// # Errors
-    /// If the sink refuses to be written to.
-    ///
-    /// # Panics
-    /// If there is no such interface.
-    pub fn write_captured(
+    /// Makes the block of a packet; a note of what happened at another time says when.
+    fn encode(
         &mut self,
         now: Time,
         interface: u32,
-        bytes: &[u8],
-        note: Option<PacketNote>,
-    ) -> io::Result<()> {
+        frame: Frame<'_>,
+        note: Option<(PacketNote, Option<Time>)>,
+    ) {
         assert!(interface < self.interfaces, "interface {interface} of {}", self.interfaces);
         self.block.clear();
-        let kept = match self.capture {
-            Capture::Whole => bytes.len(),
-            Capture::Headers => headers::length(bytes),
-        };
-        block::captured(&mut self.block, now, interface, &bytes[..kept], bytes.len(), note);
-        self.sink.write_all(&self.block)
+        match frame {
+            Frame::Modelled(packet, direction, endpoints) => {
+                let headers = headers::Headers::of(packet, now, direction, endpoints);
+                let payload = if self.capture == Capture::Whole { headers.payload } else { 0 };
+                block::packet(&mut self.block, now, interface, &headers, payload, note);
+            }
+            Frame::Captured(bytes) => {
+                let kept = if self.capture == Capture::Whole { bytes.len() } else { headers::length(bytes) };
+                block::captured(&mut self.block, now, interface, &bytes[..kept], bytes.len(), note);
+            }
+        }
+    }
+
+    /// Writes a block that was made before, at the time `now`.
+    fn write_late(&mut self, mut made: Vec<u8>, now: Time) -> io::Result<()> {
+        block::stamp(&mut made, now);
+        self.sink.write_all(&made)
     }
 
     /// Writes what is buffered and returns the sink.

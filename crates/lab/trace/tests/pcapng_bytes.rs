@@ -4,7 +4,7 @@ mod capture;
 
 use proptest::prelude::*;
 use shoal_packet::{Ecn, Flags, FlowId, Packet, Sack, SackBlocks, Seq};
-use shoal_trace::pcapng::{Capture, Direction, Endpoints, Interface, PcapWriter};
+use shoal_trace::pcapng::{Capture, Direction, Endpoints, Frame, Interface, PcapWriter};
 use shoal_units::{Rate, Time};
 
 /// Type and body of each block, with both lengths checked (pcapng section 3.1).
@@ -81,7 +81,7 @@ fn packets_of_real_hosts_are_cut_after_their_headers() {
     let interface = Interface { name: "l".into(), rate: None };
     let kept = |capture, packet: &[u8]| {
         let mut writer = PcapWriter::new(Vec::new(), std::slice::from_ref(&interface), capture).unwrap();
-        writer.write_captured(Time::ZERO, 0, packet, None).unwrap();
+        writer.write(Time::ZERO, 0, Frame::Captured(packet), None).unwrap();
         let file = writer.finish().unwrap();
         let body = blocks(&file)[2].1;
         let word = |at: usize| u32::from_le_bytes(body[at..at + 4].try_into().unwrap()) as usize;
@@ -211,7 +211,8 @@ proptest! {
             Endpoints { mss, forward_window_scale: scale, backward_window_scale: scale, sack, code_point };
         let interface = Interface { name: "l".into(), rate: Some(Rate::from_bps(1)) };
         let mut writer = PcapWriter::new(Vec::new(), &[interface], Capture::Whole).unwrap();
-        writer.write(Time::from_picos(now), 0, &packet, direction, &endpoints, None).unwrap();
+        let frame = Frame::Modelled(&packet, direction, &endpoints);
+        writer.write(Time::from_picos(now), 0, frame, None).unwrap();
         let file = writer.finish().unwrap();
         let body = blocks(&file)[2].1;
         let length = u32::from_le_bytes(body[12..16].try_into().unwrap()) as usize;

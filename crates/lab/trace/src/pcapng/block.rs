@@ -54,7 +54,7 @@ pub(super) fn packet(
     interface: u32,
     headers: &Headers,
     kept_payload: u16,
-    note: Option<PacketNote>,
+    note: Option<(PacketNote, Option<Time>)>,
 ) {
     let header_bytes = headers.ip.header_len() + headers.tcp.header_len();
     let lengths = [kept_payload, headers.payload].map(|payload| header_bytes as u32 + u32::from(payload));
@@ -72,7 +72,7 @@ pub(super) fn captured(
     interface: u32,
     kept: &[u8],
     length: usize,
-    note: Option<PacketNote>,
+    note: Option<(PacketNote, Option<Time>)>,
 ) {
     let lengths = [kept.len(), length].map(|bytes| bytes as u32);
     enhanced_packet(out, now, interface, lengths, note, |out| out.extend_from_slice(kept));
@@ -84,13 +84,13 @@ fn enhanced_packet(
     now: Time,
     interface: u32,
     lengths: [u32; 2],
-    note: Option<PacketNote>,
+    note: Option<(PacketNote, Option<Time>)>,
     kept: impl FnOnce(&mut Vec<u8>),
 ) {
-    let nanoseconds = now.as_picos() / 1000;
     block(out, ENHANCED_PACKET, |out| {
         let [kept_bytes, bytes] = lengths;
-        for field in [interface, (nanoseconds >> 32) as u32, nanoseconds as u32, kept_bytes, bytes] {
+        let [upper, lower] = time_fields(now);
+        for field in [interface, upper, lower, kept_bytes, bytes] {
             out.extend(field.to_le_bytes());
         }
         kept(out);
@@ -102,15 +102,34 @@ fn enhanced_packet(
     });
 }
 
-fn comment(out: &mut Vec<u8>, note: PacketNote) {
+/// Gives the block of a packet another time.
+pub(super) fn stamp(made: &mut [u8], now: Time) {
+    let [upper, lower] = time_fields(now);
+    made[12..16].copy_from_slice(&upper.to_le_bytes());
+    made[16..20].copy_from_slice(&lower.to_le_bytes());
+}
+
+/// A time stamp: nanoseconds, the upper half first.
+const fn time_fields(now: Time) -> [u32; 2] {
+    let nanoseconds = now.as_picos() / 1000;
+    [(nanoseconds >> 32) as u32, nanoseconds as u32]
+}
+
+fn comment(out: &mut Vec<u8>, (note, at): (PacketNote, Option<Time>)) {
     let (verb, reason) = match note {
         PacketNote::Marked(reason) => ("marked: ", reason.as_str()),
         PacketNote::Dropped(reason) => ("dropped: ", reason.as_str()),
     };
+    let when = at.map(|at| {
+        let nanoseconds = at.as_picos() / 1000;
+        format!(" at {}.{:09} s", nanoseconds / 1_000_000_000, nanoseconds % 1_000_000_000)
+    });
+    let when = when.unwrap_or_default();
     out.extend(OPTION_COMMENT.to_le_bytes());
-    out.extend(((verb.len() + reason.len()) as u16).to_le_bytes());
-    out.extend_from_slice(verb.as_bytes());
-    out.extend_from_slice(reason.as_bytes());
+    out.extend(((verb.len() + reason.len() + when.len()) as u16).to_le_bytes());
+    for part in [verb, reason, &when] {
+        out.extend_from_slice(part.as_bytes());
+    }
     pad(out);
 }
 

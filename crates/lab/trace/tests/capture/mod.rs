@@ -1,7 +1,7 @@
 //! A scripted connection at two links, with everything that a capture can show.
 
 use shoal_packet::{Ecn, Flags, FlowId, Packet, Reason, Sack, SackBlocks, Seq};
-use shoal_trace::pcapng::{Capture, Direction, Endpoints, Interface, PacketNote, PcapWriter};
+use shoal_trace::pcapng::{Capture, Direction, Endpoints, Frame, Interface, PacketNote, PcapWriter};
 use shoal_units::{Rate, Span, Time};
 
 /// One packet of the script.
@@ -106,7 +106,8 @@ pub(crate) fn file_of(capture: Capture, endpoints: &Endpoints) -> Vec<u8> {
     let mut writer =
         PcapWriter::new(Vec::new(), &[interface("uplink"), interface("downlink")], capture).unwrap();
     for seen in script() {
-        writer.write(seen.now, seen.interface, &seen.packet, seen.direction, endpoints, seen.note).unwrap();
+        let frame = Frame::Modelled(&seen.packet, seen.direction, endpoints);
+        writer.write(seen.now, seen.interface, frame, seen.note).unwrap();
     }
     writer.finish().unwrap()
 }
