@@ -60,8 +60,8 @@ pub fn write_capture(
     writer.finish()
 }
 
-/// Whether a packet is for a sender that is captured. In a graph a host may both send and receive, but each flow has its
-/// own address.
+/// Whether a packet is for a sender that is captured. In a graph a host may both send and receive, but each flow has
+/// its own address.
 fn is_captured(plan: &Plan, bytes: &[u8]) -> bool {
     let Some(address) = bytes.get(DESTINATION) else { return false };
     let address = Ipv4Addr::from(std::array::from_fn::<u8, 4, _>(|at| address[at]));

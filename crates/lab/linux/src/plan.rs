@@ -25,7 +25,7 @@ pub struct Plan {
     pub rules: Vec<Rule>,
     /// Where the kernel differs from what the scenario asks for; every report repeats them.
     pub notes: Vec<String>,
-    /// Addresses of the senders that captures are made at: acknowledgements reach them without passing a monitored link.
+    /// Addresses of the senders that captures are made at: their acknowledgements pass no monitored link.
     pub(crate) captured: BTreeSet<Ipv4Addr>,
     /// Memory of the guest in MiB: an upper bound on what packets, queues and sockets can hold.
     pub memory_mib: u64,

@@ -25,7 +25,7 @@ pub struct LinkSchedule {
     pub rate_sine: Option<RateSine>,
     /// The propagation delay follows a sine from the start of the run on.
     pub delay_sine: Option<DelaySine>,
-    /// Table of rates and delays (CSV, JSON or Parquet), relative to the scenario file: a head with the columns `time_s`
+    /// Table of rates and delays (CSV, JSON, Parquet), relative to the scenario file: a head with the columns `time_s`
     /// and `rate_mbit_s`, `delay_ms` or both (other words and units that the names say are read, too), and a row for
     /// each time; `down` instead of a rate is an outage. The resolved scenario holds what was read as `rates` and
     /// `delays`.
