@@ -86,6 +86,9 @@ class Bottleneck(TypedDict):
     arrived: int
     #: Packets the queue marked.
     marked: int
+    #: Packets that arrived with CE, which a queue before this one had set, and which are not among `marked`; only if
+    #: there are any.
+    arrived_marked: NotRequired[int]
     #: Packets the queue dropped.
     dropped: int
     #: Packets whose transmission began.
@@ -127,7 +130,8 @@ class LinkHistory(TypedDict):
     mean_rate_bps: float
     #: Time in the measurement window in which the link was down; pauses between opportunities to send do not count.
     down_s: float
-    #: Bytes that left in the measurement window over those that the link could have carried; a transmission counts when
+    #: Bytes that left in the measurement window over those that the link could have carried: what its rates allow, and
+    #: what transmissions carry that go on after the rate has fallen or an outage has begun. A transmission counts when
     #: it begins.
     capacity_used: float | None
     #: The steps of the rate in the measurement window, at most the first 100, and what followed each. Opportunities to

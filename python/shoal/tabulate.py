@@ -142,7 +142,11 @@ def queue_table(runs: Runs, index: int = 0) -> Table:
     name = runs[0].bottlenecks[index]["name"]
     columns = ("Class", "Arrived", "Marked", "Dropped", "Delay mean", "P50", "P99", "P99.9")
     rows = [_queue_row(runs, index, which) for which in (*_of_ecn, "all") if which in present_classes(runs, index)]
-    return Table(f"Queue at {name}", columns, rows)
+    came_marked = over(runs, lambda run: float(run.bottlenecks[index].get("arrived_marked", 0)))
+    remark = ""
+    if came_marked is not None and came_marked.mean:
+        remark = f"; {number(came_marked, digits=0)} packets came with a mark of a queue before it"
+    return Table(f"Queue at {name}{remark}", columns, rows)
 
 
 def _queue_row(runs: Runs, index: int, which: str) -> tuple[str, ...]:

@@ -32,6 +32,8 @@ pub enum Dequeued {
         packet: Packet,
         /// Reason for which it was marked on departure, if it was.
         mark: Option<Reason>,
+        /// Whether it carried a mark before: then a mark on departure changes nothing.
+        was_marked: bool,
     },
     /// A packet was dropped on departure; ask again.
     Dropped {

@@ -97,6 +97,34 @@ impl Transmission {
         }
         self.serialiser.span(bytes)
     }
+
+    /// Bits that a transmission carries beyond what the link's rates allow in its time, because it goes on after the
+    /// rate has fallen or an outage has begun. It begins at `at`, for which [`Self::span`] of `bytes` was asked last,
+    /// and takes `span`.
+    #[inline]
+    pub fn excess_bits(&self, bytes: u32, at: Time, span: Span) -> u64 {
+        if at + span <= self.look { 0 } else { self.excess_after_change(bytes, at, span) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn excess_after_change(&self, bytes: u32, at: Time, span: Span) -> u64 {
+        let Some(Changes { all, next, .. }) = self.changes.as_deref() else { return 0 };
+        let (end, bits) = (at + span, u64::from(bytes) * 8);
+        let changes = &all[*next..];
+        let ends = changes.iter().skip(1).map(|change| change.at).chain([Time::NEVER]);
+        let pieces = changes.iter().zip(ends).take_while(|(change, _)| change.at < end);
+        // Bits times picoseconds of a second, which needs more than 64 bits.
+        let allowed = pieces
+            .map(|(change, until)| {
+                u128::from(change.rate.as_bps()) * u128::from((until.min(end) - change.at).as_picos())
+            })
+            .sum::<u128>()
+            / 1_000_000_000_000;
+        let rest = u128::from(bits) * u128::from((end - self.look.min(end)).as_picos())
+            / u128::from(span.as_picos());
+        u64::try_from(rest.saturating_sub(allowed)).unwrap_or(bits)
+    }
 }
 
 #[cfg(test)]
@@ -121,6 +149,24 @@ mod tests {
         assert_eq!(line.span(1500, before), Span::from_micros(1200));
         assert_eq!(line.span(1500, ms(10)), Span::from_micros(600));
         assert_eq!(line.span(1500, ms(500)), Span::from_micros(600));
+    }
+
+    #[test]
+    fn what_a_transmission_carries_beyond_the_rate() {
+        // 12,000 bits take 1.2 ms; the half from 0.6 ms on meets what the link allows then.
+        let half = Time::from_picos(ms(10).as_picos() - 600_000_000);
+        for (changes, excess) in [
+            (&[(10, 0)][..], 6_000),
+            (&[(10, 5_000_000)], 3_000),
+            (&[(10, 20_000_000)], 0),
+            (&[(10, 0), (11, 10_000_000)], 6_000),
+            (&[], 0),
+        ] {
+            let mut line = with_changes(changes);
+            let span = line.span(1500, half);
+            assert_eq!(line.excess_bits(1500, half, span), excess, "{changes:?}");
+            assert_eq!(line.excess_bits(1500, ms(5), span), 0, "it ends before the change");
+        }
     }
 
     #[test]

@@ -30,8 +30,9 @@ pub struct LinkHistory {
     pub mean_rate_bps: f64,
     /// Time in the measurement window in which the link was down; pauses between opportunities to send do not count.
     pub down_s: f64,
-    /// Bytes that left in the measurement window over those that the link could have carried; a transmission counts
-    /// when it begins.
+    /// Bytes that left in the measurement window over those that the link could have carried: what its rates allow, and
+    /// what transmissions carry that go on after the rate has fallen or an outage has begun. A transmission counts when
+    /// it begins.
     pub capacity_used: Option<f64>,
     /// The steps of the rate in the measurement window, at most the first 100, and what followed each. Opportunities to
     /// send have none.
@@ -74,12 +75,12 @@ const LISTED: usize = 1000;
 impl LinkHistory {
     /// The history of a link in a run that is measured from `window_start` to its end; `None` if it never changes.
     ///
-    /// `departed_bytes` left it in the measurement window. `bins` are those of its time series, each as long as `bin`;
-    /// there are none if none is recorded.
+    /// `departed_bytes` left it in the measurement window, `excess_bits` of them beyond its rates. `bins` are those of
+    /// its time series, each as long as `bin`; there are none if none is recorded.
     pub fn of(
         link: &Link,
         (window_start, end): (Time, Time),
-        departed_bytes: u64,
+        (departed_bytes, excess_bits): (u64, u64),
         measures: Measures,
         (bins, bin): (&[LinkBin], Span),
     ) -> Option<Self> {
@@ -97,7 +98,7 @@ impl LinkHistory {
         let from: Vec<(f64, f64)> =
             rates.iter().map(|piece| (piece.from.as_secs_f64(), piece.value)).collect();
         let window_s = (window_start.as_secs_f64(), end.as_secs_f64());
-        let bits = mean_rate_bps * (end - window_start).as_secs_f64();
+        let bits = mean_rate_bps * (end - window_start).as_secs_f64() + excess_bits as f64;
         Some(Self {
             rate_changes: changes(&rates) as u64,
             delay_changes: changes(&delays) as u64,
@@ -110,7 +111,8 @@ impl LinkHistory {
             delay: listed(delays, end).map(|(from_s, delay_s)| DelayFrom { from_s, delay_s }).collect(),
             mean_rate_bps,
             down_s: link.down(window_start, end).as_secs_f64(),
-            capacity_used: finite(8.0 * departed_bytes as f64 / bits),
+            // A transmission that began in the window may end behind it.
+            capacity_used: finite(8.0 * departed_bytes as f64 / bits).map(|used| used.min(1.0)),
             steps: match opportunities {
                 Some(_) => Vec::new(),
                 None => link_steps(&from, window_s, bins, bin.as_secs_f64(), measures),

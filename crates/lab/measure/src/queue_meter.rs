@@ -49,6 +49,10 @@ pub struct Bottleneck {
     pub arrived: u64,
     /// Packets the queue marked.
     pub marked: u64,
+    /// Packets that arrived with CE, which a queue before this one had set, and which are not among `marked`; only if
+    /// there are any.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub arrived_marked: u64,
     /// Packets the queue dropped.
     pub dropped: u64,
     /// Packets whose transmission began.
@@ -172,6 +176,10 @@ pub struct QueueMeter {
     /// Transmission time since the start of the window, including what the last packet still needs.
     busy: Span,
     busy_until: Time,
+    /// Packets that arrived in the window with CE.
+    arrived_marked: u64,
+    /// What transmissions carried in the window beyond falls of the rate and into outages.
+    excess_bits: u64,
     classes: [ClassMeter; 2],
     sampler: Sampler,
     backlog_windows: WindowedHistograms<3>,
@@ -216,6 +224,8 @@ impl QueueMeter {
             queue_packets: Histogram::new(),
             busy: Span::ZERO,
             busy_until: Time::ZERO,
+            arrived_marked: 0,
+            excess_bits: 0,
             classes: [ClassMeter::new(window_start), ClassMeter::new(window_start)],
             sampler: Sampler::new(window_start, pace.sample),
             next_stop: window_start,
@@ -358,11 +368,13 @@ impl QueueMeter {
         self.next_stop = self.sampler.next().min(self.backlog_windows.end());
     }
 
-    /// A packet arrived at the queue, whatever becomes of it.
+    /// A packet arrived at the queue, whatever becomes of it; `is_marked` if a queue before this one has set CE.
     #[inline]
-    pub fn on_arrival(&mut self, now: Time, class: Class) {
+    pub fn on_arrival(&mut self, now: Time, class: Class, is_marked: bool) {
         self.entered += 1;
-        self.classes[class as usize].arrived += u64::from(now >= self.window_start);
+        let counts = u64::from(now >= self.window_start);
+        self.classes[class as usize].arrived += counts;
+        self.arrived_marked += counts & u64::from(is_marked);
     }
 
     /// The queue marked a packet, on arrival or departure.
@@ -389,7 +401,8 @@ impl QueueMeter {
     #[inline(always)]
     pub fn on_departure(&mut self, now: Time, class: Class, sojourn: Span, wire_bytes: u32) {
         self.gone += 1;
-        self.busy_until = now + self.transmission.span(wire_bytes, now);
+        let span = self.transmission.span(wire_bytes, now);
+        self.busy_until = now + span;
         // A packet in transmission when the window opens keeps the link busy for its rest.
         self.busy += self.busy_until.since(now.max(self.window_start));
         if now >= self.window_start {
@@ -400,6 +413,7 @@ impl QueueMeter {
             class.delay.record(sojourn.as_picos());
             class.departed += 1;
             class.departed_bytes += u64::from(wire_bytes);
+            self.excess_bits += self.transmission.excess_bits(wire_bytes, now, span);
             if sojourn > self.target {
                 self.above_packets += 1;
                 self.above_bytes += u64::from(wire_bytes);
@@ -412,6 +426,11 @@ impl QueueMeter {
         let [ect, not_ect] = &self.classes;
         self.delay_windows.cut(self.delay_window_end, [&ect.delay, &not_ect.delay]);
         self.delay_window_end = self.delay_windows.end();
+    }
+
+    /// Bits that transmissions carried in the window beyond what the rates of the link allow in their time.
+    pub const fn excess_bits(&self) -> u64 {
+        self.excess_bits
     }
 
     /// Closes the window at `end`, not before the last reported time. Gives the result and the distributions behind it.
@@ -455,6 +474,7 @@ impl QueueMeter {
             }),
             arrived: ect.arrived + not_ect.arrived,
             marked: ect.marked + not_ect.marked,
+            arrived_marked: self.arrived_marked,
             dropped: ect.dropped + not_ect.dropped,
             departed: ect.departed + not_ect.departed,
             departed_bytes: ect.departed_bytes + not_ect.departed_bytes,

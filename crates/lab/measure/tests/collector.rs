@@ -54,7 +54,7 @@ fn departure(flow: u32, has_data: bool) -> Departure {
 
 /// A packet that comes to an empty queue and leaves at once.
 fn pass(collector: &mut Collector, link: u32, packet: Departure, now: Time) {
-    collector.on_arrival(link, packet.class, now);
+    collector.on_arrival(link, packet.class, false, now);
     collector.on_queued(link, packet.class, Backlog { packets: 1, bytes: 1250 }, now);
     collector.on_departure(link, packet, Backlog::default(), now);
 }
@@ -108,7 +108,7 @@ fn data_counts_on_the_first_monitored_link_of_its_path() {
 #[test]
 fn packets_that_are_lost_from_the_books_are_found() {
     let mut collector = Collector::new(&experiment());
-    collector.on_arrival(1, Class::NotEct, ms(10));
+    collector.on_arrival(1, Class::NotEct, false, ms(10));
     let broken = collector.balance().unwrap_err().to_string();
     assert!(
         broken.contains("1 packets arrived since the start, 0 were sent or dropped, and 0 wait"),

@@ -19,7 +19,7 @@ fn link(duration: &str, schedule: &str) -> Link {
 fn history(duration_ms: u64, window_ms: u64, schedule: &str, departed_bytes: u64) -> LinkHistory {
     let link = link(&format!("{duration_ms} ms"), schedule);
     let at = |ms| Time::ZERO + Span::from_millis(ms);
-    LinkHistory::of(&link, (at(window_ms), at(duration_ms)), departed_bytes, MEASURES, (&[], Span::ZERO))
+    LinkHistory::of(&link, (at(window_ms), at(duration_ms)), (departed_bytes, 0), MEASURES, (&[], Span::ZERO))
         .unwrap()
 }
 
@@ -74,5 +74,5 @@ fn a_long_history_is_a_thousand_means() {
 fn a_link_that_stays_as_it_is_has_no_history() {
     let link = link("1 s", r#"changes = [{ at = "2 s", rate = "1 Mbit/s" }]"#);
     let window = (Time::ZERO, Time::ZERO + Span::from_secs(1));
-    assert_eq!(LinkHistory::of(&link, window, 0, MEASURES, (&[], Span::ZERO)), None);
+    assert_eq!(LinkHistory::of(&link, window, (0, 0), MEASURES, (&[], Span::ZERO)), None);
 }

@@ -454,9 +454,10 @@ impl Line {
                     (hot.free, self.held_until) = (until, until);
                     return None;
                 }
-                Dequeued::Packet { packet, mark } => {
+                Dequeued::Packet { packet, mark, was_marked } => {
                     let wire_bytes = self.wire_bytes(&packet);
                     if probe != UNMONITORED {
+                        let mark = if was_marked { None } else { mark };
                         recorder.on_departure(probe, &packet, mark, wire_bytes, backlog, at);
                     }
                     return Some((packet, wire_bytes));

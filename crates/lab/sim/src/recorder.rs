@@ -45,9 +45,10 @@ impl Recorder {
     /// `backlog` is what the packet finds.
     #[inline]
     pub(crate) fn on_arrival(&mut self, link: u32, packet: &Packet, backlog: Backlog, now: Time) {
-        self.collector.on_arrival(link, Class::of(packet), now);
+        let is_marked = packet.ecn.is_ce();
+        self.collector.on_arrival(link, Class::of(packet), is_marked, now);
         if self.has_classes {
-            self.of_class(link, packet, |meter, class| meter.on_arrival(now, class));
+            self.of_class(link, packet, |meter, class| meter.on_arrival(now, class, is_marked));
         }
         if self.sink.is_some() {
             self.emit(link, PacketEvent::Arrive, packet, backlog, now, now, None);
@@ -66,6 +67,8 @@ impl Recorder {
     ) {
         match verdict {
             Verdict::Queued { mark: None } | Verdict::Displaced => {}
+            // A mark of a queue before this one stays what it is.
+            Verdict::Queued { mark: Some(_) } if packet.ecn.is_ce() => {}
             Verdict::Queued { mark: Some(reason) } => self.on_mark(link, packet, reason, backlog, now, now),
             Verdict::Dropped(reason) => return self.on_drop(link, packet, reason, backlog, now),
         }

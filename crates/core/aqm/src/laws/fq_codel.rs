@@ -183,6 +183,7 @@ impl Queue for FqCodel {
             // All waiting bytes, not only those of this queue.
             let backlog_bytes = self.all.bytes;
             let law = &mut self.queues[index as usize].law;
+            let was_marked = packet.ecn.is_ce();
             let mark = match law.on_packet(&self.parameters, &packet, backlog_bytes, now) {
                 Decision::Pass => None,
                 Decision::Mark(reason) => mark(&mut packet).then_some(reason),
@@ -190,7 +191,7 @@ impl Queue for FqCodel {
             };
             self.turns.on_sent(index, packet.size);
             self.line.on_departure(packet.size, now);
-            return Dequeued::Packet { packet, mark };
+            return Dequeued::Packet { packet, mark, was_marked };
         }
         self.line.on_empty(now);
         Dequeued::Empty

@@ -82,13 +82,14 @@ impl<L: DualLaw> Queue for Dual<L> {
     fn dequeue(&mut self, now: Time, random: &mut Stream) -> Dequeued {
         let Some(mut scheduled) = self.lanes.take(now) else { return Dequeued::Empty };
         let passage = Passage { packet: &scheduled.packet, lane: scheduled.lane, waiting: &self.lanes, now };
+        let was_marked = scheduled.packet.ecn.is_ce();
         let reason = match self.law.on_departure(&passage, random) {
             Decision::Pass => None,
             Decision::Mark(reason) => mark(&mut scheduled.packet).then_some(reason),
             Decision::Drop(reason) => return Dequeued::Dropped { packet: scheduled.packet, reason },
         };
         self.lanes.sent(&scheduled, now);
-        Dequeued::Packet { packet: scheduled.packet, mark: reason }
+        Dequeued::Packet { packet: scheduled.packet, mark: reason, was_marked }
     }
 
     #[inline]

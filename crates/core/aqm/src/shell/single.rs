@@ -129,10 +129,11 @@ impl<L: Law> Queue for Single<L> {
             return Dequeued::Empty;
         };
         match self.law.on_departure(&packet, &self.store, now, random) {
-            Decision::Pass => Dequeued::Packet { packet, mark: None },
+            Decision::Pass => Dequeued::Packet { packet, mark: None, was_marked: false },
             Decision::Mark(reason) => {
+                let was_marked = packet.ecn.is_ce();
                 let mark = mark(&mut packet).then_some(reason);
-                Dequeued::Packet { packet, mark }
+                Dequeued::Packet { packet, mark, was_marked }
             }
             Decision::Drop(reason) => Dequeued::Dropped { packet, reason },
         }

@@ -83,7 +83,7 @@ impl<Q: Queue> Bench<Q> {
     /// The packet that leaves next, and why it is marked on departure.
     pub(crate) fn send(&mut self) -> (Packet, Option<Reason>) {
         match self.take() {
-            Dequeued::Packet { packet, mark } => (packet, mark),
+            Dequeued::Packet { packet, mark, .. } => (packet, mark),
             other => panic!("{other:?}"),
         }
     }

@@ -147,7 +147,7 @@ impl Model {
     fn check_that_it_passes(&self, packet: Packet) {
         let (mut queue, mut random) = (self.queue.clone(), self.random.clone());
         assert_eq!(queue.enqueue(packet, self.now, &mut random), Verdict::Queued { mark: None });
-        let Dequeued::Packet { packet: passed, mark: None } = queue.dequeue(self.now, &mut random) else {
+        let Dequeued::Packet { packet: passed, mark: None, .. } = queue.dequeue(self.now, &mut random) else {
             panic!("it does not pass unmarked");
         };
         assert_eq!(passed, Packet { enqueued: self.now, ..packet });
@@ -221,7 +221,7 @@ impl Model {
                 assert!(until > self.now && until < Time::NEVER, "held until {until:?}");
                 self.free = self.free.max(until);
             }
-            Dequeued::Packet { packet, mark } => {
+            Dequeued::Packet { packet, mark, .. } => {
                 self.note(Outcome::Sent, &packet, mark);
                 let expected = self.remove(packet);
                 assert!(mark.is_none() || expected.ecn.is_capable(), "marked a packet that is not ECT");

@@ -117,7 +117,7 @@ impl<'a, Q: Queue> Script<'a, Q> {
                 Dequeued::Empty | Dequeued::Held { .. } => {
                     return self.record('d', "0\t0", &before, "empty", state);
                 }
-                Dequeued::Packet { packet, mark } => {
+                Dequeued::Packet { packet, mark, .. } => {
                     self.free = self.now + self.line.time_for(packet.size.into());
                     let outcome = mark.map_or("sent".to_owned(), |reason| format!("mark-{}", name(reason)));
                     return self.record('d', &described(&packet), &before, &outcome, state);

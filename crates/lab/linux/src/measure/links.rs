@@ -36,8 +36,9 @@ impl<'a> LinkRun<'a> {
         // Packets of the set-up were never added to what waits.
         let was_added = record.queued_ns >= 0;
         if record.event.is_arrival() {
-            collector.on_arrival(link, class, at);
-            self.of_class(collector, link, flow, |meter| meter.on_arrival(at, class));
+            let is_marked = record.before.is_ce();
+            collector.on_arrival(link, class, is_marked, at);
+            self.of_class(collector, link, flow, |meter| meter.on_arrival(at, class, is_marked));
         }
         if record.marked() {
             let reason = mark_reason(self.link, record);

@@ -95,6 +95,7 @@ impl MonitoredLink {
     /// The result of `link`, and the distributions behind it.
     pub(super) fn finish(self, link: &Link, experiment: &Experiment) -> (Bottleneck, LinkDistributions) {
         let window = (Time::ZERO + experiment.warmup, Time::ZERO + experiment.duration);
+        let excess_bits = self.meter.excess_bits();
         let (mut result, distributions) = self.meter.finish(&link.name, window.1);
         result.classes = self.classes.map_or(Vec::new(), |classes| classes.finish(window.1));
         let packet_bytes = experiment.endpoints.iter().map(|one| u32::from(one.mtu_bytes)).max().unwrap_or(0);
@@ -102,11 +103,10 @@ impl MonitoredLink {
         let measures = Measures { packet_bytes, target_s: target.as_secs_f64() };
         let bin = experiment.trace.series_interval.unwrap_or(Span::ZERO);
         let bins = self.bins.unwrap_or_default();
-        result.history = LinkHistory::of(link, window, result.departed_bytes, measures, (&bins, bin));
+        result.history =
+            LinkHistory::of(link, window, (result.departed_bytes, excess_bits), measures, (&bins, bin));
         if self.opportunities.is_some() {
-            // A packet that began in the window may end behind it.
-            let used = result.history.as_ref().and_then(|history| history.capacity_used);
-            result.utilisation = used.map(|used| used.min(1.0));
+            result.utilisation = result.history.as_ref().and_then(|history| history.capacity_used);
         }
         (result, distributions)
     }
@@ -114,10 +114,11 @@ impl MonitoredLink {
 
 /// In these calls `link` is the position among the monitored links, and `flow` the number of a connection.
 impl Collector {
-    /// Reports that a packet arrives at a queue, whether it is accepted or dropped.
+    /// Reports that a packet arrives at a queue, whether it is accepted or dropped; `is_marked` if a queue before this
+    /// one has set CE.
     #[inline]
-    pub fn on_arrival(&mut self, link: u32, class: Class, now: Time) {
-        self.links[link as usize].meter.on_arrival(now, class);
+    pub fn on_arrival(&mut self, link: u32, class: Class, is_marked: bool, now: Time) {
+        self.links[link as usize].meter.on_arrival(now, class, is_marked);
     }
 
     /// Reports that the arriving packet is queued.

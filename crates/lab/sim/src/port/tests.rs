@@ -262,6 +262,7 @@ fn eager(config: &QueueConfig, schedule: &Schedule, arrivals: &[Packet]) -> Vec<
                     continue;
                 }
                 Verdict::Queued { mark } => {
+                    let mark = mark.filter(|_| !packet.ecn.is_ce());
                     fates.extend(mark.map(|_| Fate::Marked { at: now, seq: packet.seq.0 }));
                 }
                 Verdict::Displaced => {
@@ -290,8 +291,9 @@ fn eager(config: &QueueConfig, schedule: &Schedule, arrivals: &[Packet]) -> Vec<
                     break;
                 }
                 Dequeued::Dropped { packet, .. } => fates.push(Fate::Dropped { at: now, seq: packet.seq.0 }),
-                Dequeued::Packet { packet, mark } => {
+                Dequeued::Packet { packet, mark, was_marked } => {
                     let seq = packet.seq.0;
+                    let mark = mark.filter(|_| !was_marked);
                     fates.extend(mark.map(|_| Fate::Marked { at: now, seq }));
                     fates.push(Fate::Departed { at: now, seq });
                     free = now + Serialiser::new(rate(now)).span(u32::from(packet.size) + 38);
@@ -528,6 +530,7 @@ fn mahimahi(config: &QueueConfig, lines_ms: &[u64], arrivals: &[Packet]) -> Vec<
             match queue.enqueue(packet, now, &mut random) {
                 Verdict::Dropped(_) => fates.push(Fate::Dropped { at: now, seq: packet.seq.0 }),
                 Verdict::Queued { mark } => {
+                    let mark = mark.filter(|_| !packet.ecn.is_ce());
                     fates.extend(mark.map(|_| Fate::Marked { at: now, seq: packet.seq.0 }));
                 }
                 Verdict::Displaced => {
@@ -553,7 +556,8 @@ fn mahimahi(config: &QueueConfig, lines_ms: &[u64], arrivals: &[Packet]) -> Vec<
                         fates.push(Fate::Dropped { at: now, seq: packet.seq.0 });
                         continue;
                     }
-                    Dequeued::Packet { packet, mark } => {
+                    Dequeued::Packet { packet, mark, was_marked } => {
+                        let mark = mark.filter(|_| !was_marked);
                         fates.extend(mark.map(|_| Fate::Marked { at: now, seq: packet.seq.0 }));
                         fates.push(Fate::Departed { at: now, seq: packet.seq.0 });
                         (packet, u32::from(packet.size) + 38)

@@ -101,7 +101,7 @@ fn on_departure_a_time_is_the_packets_own_wait() {
     assert!(matches!(bench.take(), Dequeued::Packet { mark: None, .. }));
     bench.wait(Span::from_millis(10));
     assert!(
-        matches!(bench.take(), Dequeued::Packet { packet, mark: Some(Reason::Coupled) } if packet.ecn == Ecn::Ce)
+        matches!(bench.take(), Dequeued::Packet { packet, mark: Some(Reason::Coupled), .. } if packet.ecn == Ecn::Ce)
     );
     assert!(matches!(bench.take(), Dequeued::Dropped { reason: Reason::Early, .. }));
     assert_eq!(bench.queue.backlog(), Backlog { packets: 1, bytes: 9000 });

@@ -79,7 +79,7 @@ fn the_slides_comparison_packet_by_packet() {
         let mut above = |bits| u128::from(q) << bits > u128::from(numbers.uniform_u32());
         match bench.take() {
             Dequeued::Empty => assert_eq!((low, classic.len()), (0, 0)),
-            Dequeued::Packet { packet, mark } if packet.ecn.is_capable() => {
+            Dequeued::Packet { packet, mark, .. } if packet.ecn.is_capable() => {
                 let expected = if low > threshold {
                     threshold_marks += 1;
                     Some(Reason::Threshold)

@@ -191,7 +191,7 @@ fn every_queue_has_its_own_law() {
             let _ = bench.arrive_of(flow, 1500, Ecn::Ect0);
         }
         for _ in 0..2 {
-            let Dequeued::Packet { packet, mark } = bench.take() else { panic!("packets wait") };
+            let Dequeued::Packet { packet, mark, .. } = bench.take() else { panic!("packets wait") };
             marks[packet.flow.0 as usize] += u32::from(mark == Some(Reason::Sojourn));
             bench.wait(Span::from_micros(1200));
         }

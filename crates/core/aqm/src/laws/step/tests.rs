@@ -101,7 +101,7 @@ fn on_departure_a_time_is_the_packets_own_wait() {
     bench.wait(Span::from_millis(1));
     assert!(matches!(bench.take(), Dequeued::Packet { mark: None, .. }));
     bench.wait(Span::from_picos(1));
-    let Dequeued::Packet { packet, mark } = bench.take() else { panic!("a packet waits") };
+    let Dequeued::Packet { packet, mark, .. } = bench.take() else { panic!("a packet waits") };
     assert_eq!((packet.ecn, mark), (Ecn::Ce, Some(Reason::Threshold)));
     assert_eq!(bench.draws(), 0);
 }

@@ -299,7 +299,7 @@ fn assert_same(one: impl Into<QueueConfig>, other: impl Into<QueueConfig>, sizes
             }
         } else {
             let sent = |bench: &mut Bench<_>| match bench.take() {
-                Dequeued::Packet { packet, mark } => Some((packet, mark)),
+                Dequeued::Packet { packet, mark, .. } => Some((packet, mark)),
                 _ => None,
             };
             assert_eq!(sent(&mut other), sent(&mut one), "seed {SEED}, turn {turn}");
@@ -391,7 +391,7 @@ fn a_step_in_time_on_departure_is_the_law_step_and_ce_threshold() {
                 return None;
             }
             match bench.take() {
-                Dequeued::Packet { packet, mark } => Some((packet, mark.is_some())),
+                Dequeued::Packet { packet, mark, .. } => Some((packet, mark.is_some())),
                 Dequeued::Empty | Dequeued::Held { .. } => None,
                 Dequeued::Dropped { .. } => panic!("seed {SEED}, turn {turn}: a drop"),
             }
