@@ -15,7 +15,7 @@ from shoal.cli.console import data, talk
 from shoal.cli.declare import argument, option
 from shoal.cli.options import Fresh, Json, ScenarioFile, Set, Sizes, Workers, kept_runs, read_scenario
 from shoal.cli.platform_options import listed, with_platform_options
-from shoal.errors import UsageError
+from shoal.errors import UsageError, nearest
 from shoal.files import make_parent, refuse_foreign, reserved, unwritable, write_text
 
 if TYPE_CHECKING:
@@ -52,6 +52,14 @@ _Buffer = Annotated[
 _Segment = Annotated[
     int | None,
     option("--segment-bytes", "BYTES", "Size of a segment, a unit of EOS; 208 if the device is not known.", min=1),
+]
+_Colour = Annotated[
+    str | None,
+    option(
+        "--colour",
+        "green|yellow|red",
+        "The colour of the packets whose laws are read, or drop precedence 0, 1, 2 of EOS; green by default.",
+    ),
 ]
 _Rtt = Annotated[str, option("--rtt", "TIME", "Round trip of the scenario without queueing; 100us by default.")]
 _Flows = Annotated[
@@ -94,6 +102,7 @@ def read(
     cell: _Cell = None,
     segment_bytes: _Segment = None,
     buffer: _Buffer = None,
+    colour: _Colour = None,
     rtt: _Rtt = "100us",
     flows: _Flows = None,
     host: _Host = None,
@@ -118,7 +127,7 @@ def read(
     from shoal.switch.several import scenario_of_queues
     from shoal.switch.simulate import chosen, groups_of
 
-    opened = _opened(file, port_speed, platform, switch, cell, segment_bytes, buffer)
+    opened = _opened(file, port_speed, platform, _device(switch, colour), cell, segment_bytes, buffer)
     configuration, port, device = opened
     experiment = replace(_experiment(opened, rtt, host, not_ect), groups=groups_of(flows))
     queues = chosen(configuration.queues, queue)
@@ -151,6 +160,7 @@ def judge(
     cell: _Cell = None,
     segment_bytes: _Segment = None,
     buffer: _Buffer = None,
+    colour: _Colour = None,
     rtt: _Rtt = "100us",
     host: _Host = None,
     not_ect: _NotEct = "pass",
@@ -175,7 +185,7 @@ def judge(
     from shoal.switch.tables import merged
     from shoal.words import rate
 
-    opened = _opened(file, port_speed, platform, switch, cell, segment_bytes, buffer)
+    opened = _opened(file, port_speed, platform, _device(switch, colour), cell, segment_bytes, buffer)
     experiment = _experiment(opened, rtt, host, not_ect)
     queues = chosen(opened.configuration.queues, queue)
     judgements = judged(queues, experiment, workers=workers, cache=kept_runs(fresh=fresh), progress=True)
@@ -210,7 +220,7 @@ def _opened(
     file: Path,
     port_speed: str | None,
     platform: str | None,
-    switch: str | None,
+    device: Switch,
     cell: int | None,
     segment_bytes: int | None,
     buffer: int | None,
@@ -219,7 +229,6 @@ def _opened(
     from shoal.switch.amounts import USUAL_SEGMENT_BYTES, rate_of
     from shoal.switch.reading import read_config_text
 
-    device = _device(switch)
     segment = segment_bytes or device.segment_bytes or USUAL_SEGMENT_BYTES
     cells = cell or device.cell_bytes or 1
     port = Port(rate_of(port_speed or "1G"), segment_bytes=segment, buffer_bytes=buffer, cell_bytes=cells)
@@ -292,10 +301,15 @@ def write(
         talk.note(f"wrote {out}")
 
 
-def _device(name: str | None) -> Switch:
-    from shoal.switch import Switch, find_switch
+def _device(name: str | None, colour: str | None = None) -> Switch:
+    from shoal.switch import COLOURS, Switch, find_switch
 
-    return Switch() if name is None else find_switch(name)
+    device = Switch() if name is None else find_switch(name)
+    if colour is None:
+        return device
+    if colour not in COLOURS:
+        raise UsageError(f"no packets are called `{colour}`", hint=nearest(colour, COLOURS))
+    return replace(device, colour=colour)
 
 
 def _show(

@@ -7,10 +7,11 @@ A reader fills the normal form (:mod:`shoal.switch.model`), one file a platform;
 from shoal.switch.amounts import Amount, Port, Unit
 from shoal.switch.model import Configuration, Law, Queue, Remark
 from shoal.switch.platforms import PLATFORMS, find_platform, recognised
-from shoal.switch.presets import Switch, find_switch, switches
+from shoal.switch.presets import COLOURS, Switch, find_switch, switches
 from shoal.switch.reading import Document
 
 __all__ = [
+    "COLOURS",
     "PLATFORMS",
     "Amount",
     "Configuration",

@@ -11,6 +11,9 @@ from shoal.errors import UsageError
 from shoal.models import nearest
 from shoal.switch.model import Where
 
+# Of packets (RFC 2697), in the order of drop precedences.
+COLOURS = ("green", "yellow", "red")
+
 
 @dataclass(frozen=True, slots=True)
 class Switch:
@@ -25,7 +28,7 @@ class Switch:
     where
         When it decides to mark.
     colour
-        The colour of ordinary packets, whose thresholds apply (SONiC).
+        The colour of ordinary packets, whose thresholds apply (SONiC, drop precedences of EOS).
     cell_bytes, segment_bytes
         Sizes in bytes; ``None`` if they are not known.
     threshold_cells, threshold_bytes

@@ -7,7 +7,7 @@ import re
 import shlex
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
@@ -106,8 +106,32 @@ class Statement:
         return self.words[: len(words)] == words
 
 
+# Statements about queues, which a terminal or an editor may have broken before one of the words that none begins with.
+_of_queues = ("random-detect", "bandwidth", "shape", "queue-limit")
+_inside = re.compile(
+    r"(minimum-|maximum-)?threshold|(drop-|max-mark-)probability|drop-precedence|weight|ecn|[0-9.]+"
+    r"|[kmg]?bytes|[kmg]bps|packets|segments|(milli|micro)seconds|percent|remaining|guaranteed"
+)
+
+
 def statements(document: Document, *, comments: str = "!") -> Iterator[Statement]:
-    """The lines of a configuration in words, without comments; a backslash at the end of a line joins the next."""
+    """The lines of a configuration in words, without comments.
+
+    A backslash at the end of a line joins the next, and so does a line that goes on with the words of a law.
+    """
+    before: Statement | None = None
+    for statement in _lines(document, comments):
+        if before is not None and before.words[0] in _of_queues and _inside.fullmatch(statement.words[0]):
+            before = replace(before, words=(*before.words, *statement.words))
+            continue
+        if before is not None:
+            yield before
+        before = statement
+    if before is not None:
+        yield before
+
+
+def _lines(document: Document, comments: str) -> Iterator[Statement]:
     words: list[str] = []
     first = indent = 0
     comment = re.compile(rf"(^|\s)[{re.escape(comments)}].*")

@@ -6,11 +6,11 @@ orchagent/qosorch.cpp at e6b0c5b5).
 
 from __future__ import annotations
 
+from shoal.switch.presets import COLOURS
+
 # The tables that are read; what stands in others is never shown.
 MAPS = ("PORT_QOS_MAP", "DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP")
 TABLES = ("WRED_PROFILE", "QUEUE", "SCHEDULER", "BUFFER_PROFILE", "BUFFER_POOL", "BUFFER_QUEUE")
-
-COLOURS = ("green", "yellow", "red")
 
 # ECT packets of these colours are marked.
 ECN_MODES = {

@@ -7,13 +7,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 from shoal.models import nearest
 from shoal.switch.amounts import whole_bytes
 from shoal.switch.model import Action, Buffer, Law, Queue, Scheduler, Serving, Shaping
 from shoal.switch.platforms import _sonic_fields as fields
 from shoal.switch.platforms._sonic_tables import Tables
+from shoal.switch.presets import COLOURS, Switch, find_switch
 from shoal.switch.reading import Document, table
 
 
@@ -25,12 +26,35 @@ def queues(document: Document) -> list[Queue]:
     ScenarioError
         It is a template or no JSON, or a profile contradicts itself or has a field that orchagent does not know.
     """
-    queues = _Reader(document, Tables(document)).queues()
+    tables = Tables(document)
+    queues = _Reader(_of_device(document, tables), tables).queues()
     if not queues:
         document.refuse(
             1, "no WRED_PROFILE and no QUEUE in this file", "give the file that has them: qos.json or config_db.json",
         )  # fmt: skip
     return queues
+
+
+def _of_device(document: Document, tables: Tables) -> Document:
+    """The document, with what its own word for the kind of switch says if the command line names none.
+
+    A switch whose ports queue at their input (``voq``) is a Broadcom DNX, unless it says that it is another maker's.
+    """
+    device = table(tables["DEVICE_METADATA"], "localhost")
+    makers = " ".join(_text(device.get(key, "")) for key in ("hwsku", "platform", "asic_type")).lower()
+    is_other = any(maker in makers for maker in ("cisco", "8000", "nokia-ixr7250e-sup"))
+    if _text(device.get("switch_type", "")) != "voq" or document.switch.name or is_other:
+        return document
+    line = tables.line("DEVICE_METADATA", "localhost", "switch_type")
+    named = find_switch("broadcom-dnx")
+    document.remark(
+        f"`switch_type` is voq: read as {named.title}, whose {named.colour} profile applies and which decides at "
+        f"{named.where.value}",
+        hint="--switch names another device, --colour another colour",
+        line=line,
+    )
+    colour = document.switch.colour if document.switch.colour != Switch().colour else named.colour
+    return replace(document, switch=replace(named, colour=colour))
 
 
 _Laws = tuple[Law | None, Law | None, Law | None]
@@ -46,10 +70,17 @@ def stated_rates_bps(tables: Tables) -> set[int]:
     return {10**6 * int(text) for name, text in speeds.items() if name in with_queues and text.isdecimal()}
 
 
-class _Profile:
+class Lines(Protocol):
+    """What knows where the fields of tables stand."""
+
+    def line(self, name: str, key: str, /, *members: str) -> int:
+        """The line of an entry of a table, or of a field of it."""
+
+
+class Profile:
     """An entry of WRED_PROFILE, read for the colour of ordinary packets."""
 
-    def __init__(self, document: Document, tables: Tables, name: str, entry: Any) -> None:
+    def __init__(self, document: Document, tables: Lines, name: str, entry: Any) -> None:
         self.document, self.tables, self.name = document, tables, name
         self.colour = document.switch.colour
         # Why there is no law although the profile acts; empty if there is one, or none at all.
@@ -73,7 +104,7 @@ class _Profile:
         if ecn not in fields.ECN_MODES:
             self.refuse("ecn", f"`{ecn}` is not a mode of ECN", nearest(ecn, list(fields.ECN_MODES)))
         self.compare_colours()
-        marks, drops = self.colour in fields.ECN_MODES[ecn], self.is_enabled()
+        marks, drops = self.colour in fields.ECN_MODES[ecn], self.is_enabled(self.colour)
         if (marks or drops) and self.never_acts():
             return None, None, None
         drop = self.law(Action.DROP, self.values) if marks or drops else None
@@ -97,8 +128,8 @@ class _Profile:
             self.document.remark(f"`{self.name}`: {text}", hint="write both thresholds", line=self.line)
         return any(zeros)
 
-    def is_enabled(self) -> bool:
-        key = fields.ENABLE.format(self.colour)
+    def is_enabled(self, colour: str) -> bool:
+        key = fields.ENABLE.format(colour)
         value = self.values.get(key, "false")
         if value not in ("true", "false"):
             self.refuse(key, f"`{key}` is neither true nor false", 'write "true" or "false", in lower case')
@@ -160,12 +191,20 @@ class _Profile:
     def compare_colours(self) -> None:
         """Say when the colours have different laws: nothing in these tables makes packets yellow or red."""
         patterns = (fields.MIN, fields.MAX, fields.PROBABILITY)
-        laws = {tuple(self.values.get(pattern.format(colour)) for pattern in patterns) for colour in fields.COLOURS}
+        laws = {tuple(self.values.get(pattern.format(colour)) for pattern in patterns) for colour in COLOURS}
         if len(laws - {(None, None, None)}) > 1:
             self.document.remark(
                 f"the colours of `{self.name}` have different laws; {self.colour} is read",
                 hint="no rule of these tables colours packets (sonic-buildimage#7773); Broadcom DNX applies red: "
-                "--switch broadcom-dnx",
+                "--switch broadcom-dnx; --colour reads another",
+                line=self.line,
+            )
+        marked = fields.ECN_MODES[self.values.get("ecn", "ecn_none")]
+        acting = [colour for colour in COLOURS if colour in marked or self.is_enabled(colour)]
+        if acting and self.colour not in acting:
+            self.document.remark(
+                f"`{self.name}` acts on {' and '.join(acting)} packets, not on {self.colour} ones, which are read",
+                hint=f"--colour {acting[0]} reads what it does",
                 line=self.line,
             )
 
@@ -191,7 +230,7 @@ class _Reader:
     def queues(self) -> list[Queue]:
         profiles = {}
         for name, entry in self.tables["WRED_PROFILE"].items():
-            profile = _Profile(self.document, self.tables, name, entry)
+            profile = Profile(self.document, self.tables, name, entry)
             profiles[name] = profile.laws(), profile.unknown
         self.compare_speeds()
         self.leave_undecided()

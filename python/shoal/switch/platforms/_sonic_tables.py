@@ -8,7 +8,7 @@ from typing import Any
 from shoal.switch.platforms import _sonic_fields as fields
 from shoal.switch.reading import Document, JsonFile, table
 
-_names = (*fields.TABLES, *fields.MAPS, "PORT")
+_names = (*fields.TABLES, *fields.MAPS, "PORT", "DEVICE_METADATA")
 
 
 class Tables:

@@ -1,4 +1,4 @@
-"""Commands of SONiC's `ecnconfig` and `config ecn`, which change thresholds of a profile that exists.
+"""Commands of SONiC's `ecnconfig` and `config ecn`, which change thresholds of a profile that exists, and its listing.
 
 They are written in an order in which no step has its minimum above its maximum. After scripts/ecnconfig and
 config/main.py of sonic-utilities (691b1bbc).
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -16,8 +16,10 @@ from shoal.errors import UsageError
 from shoal.switch.amounts import whole_bytes
 from shoal.switch.model import Action, Law, Queue
 from shoal.switch.options import HasProfile, declared
+from shoal.switch.platforms._sonic_read import Profile
 from shoal.switch.platforms.base import Platform
 from shoal.switch.platforms.sonic import wred_profile
+from shoal.switch.presets import COLOURS
 from shoal.switch.reading import Document, Statement, commands
 from shoal.switch.writing import Writing
 
@@ -63,11 +65,13 @@ class Ecnconfig(Platform[EcnconfigOptions]):
     options = EcnconfigOptions
 
     def recognises(self, text: str) -> bool:
-        """Look for the command at the beginning of a line."""
-        return bool(re.search(r"^\s*(sudo\s+)?(ecnconfig|config\s+ecn)\b", text, re.MULTILINE))
+        """Look for the command at the beginning of a line, or for the head of its listing."""
+        return bool(re.search(r"^\s*(sudo\s+)?(ecnconfig|config\s+ecn)\b|^Profile: \S+\s*$", text, re.MULTILINE))
 
     def queues(self, document: Document) -> list[Queue]:
-        """Read a list of commands, in their order."""
+        """Read a list of commands, in their order, or what `ecnconfig -l` and `show ecn` print."""
+        if (listed := _Listing.of(document)) is not None:
+            return listed.queues()
         profiles: dict[str, dict[str, int]] = {}
         lines: dict[str, int] = {}
         bound: dict[int, int] = {}
@@ -115,6 +119,57 @@ class Ecnconfig(Platform[EcnconfigOptions]):
                 "--platform sonic writes the whole profile",
             )
         return "".join(f"{line}\n" for line in dict.fromkeys(lines))
+
+
+@dataclass
+class _Listing:
+    """Profiles as `ecnconfig -l` prints them, with the lines of their fields."""
+
+    document: Document
+    profiles: dict[str, dict[str, str]] = field(default_factory=dict)
+    lines: dict[tuple[str, ...], int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, document: Document) -> _Listing | None:
+        """The listing that a text is; ``None`` if it has none."""
+        listing = cls(document)
+        name = of_asic = ""
+        for number, line in enumerate(document.text.splitlines(), start=1):
+            words = line.replace(": ", " ").split()
+            if words[:2] == ["For", "namespace"] and len(words) == 3:
+                of_asic = f"@{words[2].rstrip(':')}"
+            elif words[:1] == ["Profile"] and len(words) == 2:
+                name = words[1] + of_asic
+                listing.profiles[name] = {}
+                listing.lines[name,] = number
+            elif name and len(words) == 2 and not words[0].startswith("-"):
+                listing.profiles[name][words[0]] = words[1]
+                listing.lines[name, words[0]] = number
+        return listing if listing.profiles else None
+
+    def line(self, _table: str, name: str, /, *members: str) -> int:
+        """The line of a profile, or of a field of it."""
+        return self.lines.get((name, *members), self.lines[name,])
+
+    def queues(self) -> list[Queue]:
+        """The profiles, which no queue of the listing has."""
+        queues = []
+        for name, entry in self.profiles.items():
+            source = self.document.source(self.lines[name,])
+            queue = Queue(name=name, profile=name, source=source)
+            if not any(key == "ecn" or key.startswith("wred_") for key in entry):
+                # Older versions list thresholds alone.
+                self.document.remark(
+                    f"the listing does not say whether `{name}` marks or drops",
+                    hint="read the WRED_PROFILE of CONFIG_DB instead",
+                    line=self.lines[name,],
+                )
+                queues.append(replace(queue, unknown="whether it marks or drops, which the listing does not say"))
+                continue
+            profile = Profile(self.document, self, name, entry)
+            mark, drop, drop_ect = profile.laws()
+            queues.append(replace(queue, mark=mark, drop=drop, drop_ect=drop_ect, unknown=profile.unknown))
+        return queues
 
 
 def _value(words: list[str], names: tuple[str, ...]) -> str:
@@ -168,7 +223,13 @@ def _queues(
         unknown = ""
         if ends[0] is None or ends[1] is None:
             unknown = "a threshold that the commands do not set"
-            document.remark(f"the commands set one threshold of `{name}`", hint="give both", line=lines[name])
+            others = [other for other in COLOURS if {f"{other} min", f"{other} max"} <= values.keys()]
+            few = "no threshold" if ends == (None, None) else "one threshold"
+            document.remark(
+                f"the commands set {few} of `{name}` for {colour} packets",
+                hint=f"--colour {others[0]} reads those for {others[0]} ones" if others else "give both",
+                line=lines[name],
+            )
         else:
             percent = values.get(f"{colour} drop")
             if percent is None:

@@ -15,6 +15,7 @@ from shoal.switch.code_points import code_points, owners
 from shoal.switch.model import Action, Law, Queue, Scheduler, Serving, Shaping, Where
 from shoal.switch.options import HasMap, HasPorts
 from shoal.switch.platforms.base import Platform
+from shoal.switch.presets import COLOURS
 from shoal.switch.reading import Document, Statement, say_kbytes, statements
 from shoal.switch.words import Words
 from shoal.switch.writing import Refusals, Writing, decides, fitted, needs_thresholds, percent, thresholds, weight_of
@@ -69,7 +70,9 @@ class Eos(Platform[EosOptions]):
                 "give a configuration with `tx-queue` or `uc-tx-queue`",
             )
         several = len({group.header for group in groups}) > 1
-        queues = [group.queue(document, several=several, non_ect=non_ect) for group in groups]
+        interfaces = _interfaces(document)
+        queues = [group.queue(document, several=several, non_ect=non_ect, interfaces=interfaces) for group in groups]
+        queues = _with_whole_buffer(document, queues)
         points = _code_points(document)
         queues = [replace(queue, dscp=points.get(queue.index or 0, ())) for queue in queues]
         _remarks(document, queues)
@@ -96,8 +99,17 @@ class _Group:
     line: int
     said: dict[str, Statement] = field(default_factory=dict)
 
-    def queue(self, document: Document, *, several: bool, non_ect: int) -> Queue:
-        ports = (self.header.removeprefix("interface "),) if self.header.startswith("interface ") else ()
+    def queue(
+        self, document: Document, *, several: bool, non_ect: int, interfaces: Mapping[str, Sequence[str]]
+    ) -> Queue:
+        kind, _, name = self.header.rpartition(" ")
+        ports = (name,) if kind == "interface" else tuple(interfaces.get(name, ()))
+        if kind == "qos profile" and not ports:
+            document.remark(
+                f"no interface of this file has the profile `{name}`",
+                hint="its queues are read as if one had it",
+                line=self.line,
+            )
         number = f"mc{self.index}" if self.kind == "mc-tx-queue" else str(self.index)
         queue = Queue(
             name=f"{number}@{self.header.rpartition(' ')[2]}" if several else number,
@@ -147,6 +159,33 @@ def _groups(document: Document) -> tuple[list[_Group], int]:
     return groups, non_ect
 
 
+def _interfaces(document: Document) -> dict[str, list[str]]:
+    """The interfaces that have each profile (`service-profile NAME`)."""
+    interfaces: dict[str, list[str]] = {}
+    name = ""
+    for statement in statements(document):
+        if statement.words[0] in _headers:
+            name = statement.words[-1] if statement.starts("interface") else ""
+        elif name and statement.starts("service-profile") and len(statement.words) == 2:
+            interfaces.setdefault(statement.words[1], []).append(name)
+    return interfaces
+
+
+def _with_whole_buffer(document: Document, queues: list[Queue]) -> list[Queue]:
+    """The queues; those of a switch that marks by how full its whole buffer is have a law that is not read."""
+    whole = next((each for each in statements(document) if each.starts(*_whole_buffer)), None)
+    if whole is None:
+        return queues
+    document.remark(
+        "`ecn global-buffer` is not read: it marks packets of all queues by how full the whole buffer is",
+        hint="what it does depends on the other ports; laws of queues are shown without it",
+        line=whole.line,
+    )
+    unknown = "marks by how full the whole buffer is"
+    return [queue if queue.mark is not None else replace(queue, unknown=unknown) for queue in queues]
+
+
+_whole_buffer = ("qos", "random-detect", "ecn", "global-buffer")
 # What leads packets to traffic classes by something else than their code point.
 _undecided = (("qos", "trust", "cos"), ("qos", "map", "cos"), ("service-policy", "type", "qos", "input"))
 
@@ -207,17 +246,16 @@ def _take(document: Document, current: _Group, statement: Statement) -> None:
             )
     elif name not in ("priority", "bandwidth", "shape"):
         return
-    if name == "drop" and (precedence := _precedence(statement)) is not None and name in current.said:
-        before = _precedence(current.said[name])
-        if before is not None and before != precedence:
-            # Each acts on packets of its own precedence; ordinary ones have the lowest.
-            document.remark(
-                f"the law of drop precedence {max(before, precedence)} in {current.kind} {current.index} is not read: "
-                "it is for packets of that precedence alone",
-                line=statement.line,
-            )
-            current.said[name] = min(current.said[name], statement, key=lambda each: _precedence(each) or 0)
-            return
+    precedence = _precedence(statement)
+    if name == "drop" and precedence is not None and precedence != COLOURS.index(document.switch.colour):
+        # Each acts on packets of its own precedence.
+        document.remark(
+            f"the law of drop precedence {precedence} in {current.kind} {current.index} is not read: it is for packets "
+            "of that precedence alone",
+            hint=f"--colour {COLOURS[precedence]} reads it" if precedence < len(COLOURS) else "",
+            line=statement.line,
+        )
+        return
     if name in current.said:
         document.remark(
             f"a second `{' '.join(words[:2])}` in {current.kind} {current.index}: the last acts",
@@ -251,11 +289,7 @@ def _mark(document: Document, statement: Statement) -> Law:
 def _drop(document: Document, statement: Statement) -> Law:
     words = Words(document, statement, 2, _drop_example)
     if words.take("drop-precedence"):
-        precedence = words.whole("a drop precedence", 0, 2)
-        if precedence:
-            document.remark(
-                f"the law of drop precedence {precedence} is read as that of all packets", line=statement.line
-            )
+        words.whole("a drop precedence", 0, 2)
     words.expect("minimum-threshold")
     least = words.amount(_units_of_drop)
     words.expect("maximum-threshold")

@@ -68,7 +68,7 @@ class Nxos(Platform[NxosOptions]):
     def queues(self, document: Document) -> list[Queue]:
         """Read the queuing policies of a configuration."""
         document.refuse_templates()
-        classes = _classes(document)
+        classes = _bound(document, _classes(document))
         if not classes:
             document.refuse(
                 1,
@@ -126,6 +126,7 @@ class _Class:
     policy: str
     name: str
     line: int
+    ports: tuple[str, ...] = ()
     detects: Statement | None = None
     non_ecn: Statement | None = None
     others: list[Statement] = field(default_factory=list)
@@ -134,6 +135,7 @@ class _Class:
         queue = Queue(
             name=f"{self.policy}/{self.name}" if several else self.name,
             index=queue_index(self.name),
+            ports=self.ports,
             source=document.source(self.line),
         )
         if self.detects is not None:
@@ -236,6 +238,37 @@ def _classes(document: Document) -> list[_Class]:
         elif current is not None:
             _take(document, current, statement)
     return classes
+
+
+def _bound(document: Document, classes: list[_Class]) -> list[_Class]:
+    """The classes of policies for what leaves, with the interfaces that have them; none of the whole switch's.
+
+    A policy that the file applies to what comes in is about the memory behind the ports, not about queues in front of
+    the line. Where the file applies some policies, it is said of the others that nothing has them.
+    """
+    places: dict[tuple[str, str], list[str]] = {}
+    name = ""
+    for statement in statements(document):
+        words = statement.words
+        if words[0] in _headers:
+            name = " ".join(words)
+        elif statement.starts("service-policy", "type", "queuing") and len(words) == 5:
+            places.setdefault((words[3], words[4]), []).append(name)
+    into = {policy for direction, policy in places if direction == "input"}
+    out_of = {policy for direction, policy in places if direction == "output"}
+    kept = []
+    for class_ in classes:
+        policy = class_.policy
+        if policy in into - out_of:
+            document.remark(f"the policy `{policy}` is applied to what comes in: it is not read", line=class_.line)
+            continue
+        if policy and out_of and policy not in out_of:
+            document.remark(f"nothing in this file has the policy `{policy}`", line=class_.line)
+        interfaces = [
+            header.removeprefix("interface ") for header in places.get(("output", policy), ()) if "interface" in header
+        ]
+        kept.append(replace(class_, ports=tuple(interfaces)))
+    return kept
 
 
 def _take(document: Document, current: _Class, statement: Statement) -> None:

@@ -155,6 +155,10 @@ class _Reader:
         if not leaves:
             self.document.remark(f"the profile `{name}` has no {kind}/uniform/config: no law", line=line)
             return queue
+        if not _inside(entry, kind, "uniform", "config"):
+            self.document.remark(
+                f"`{name}` is read from `state`: what the device had then, whatever its configuration says", line=line
+            )
         marks, drops = self._flag(leaves, "enable-ecn", name), self._flag(leaves, "drop", name)
         law = self._law(leaves, name, line)
         if not marks and not drops:
@@ -269,6 +273,7 @@ def _schedulers(queues: Sequence[Queue]) -> list[dict[str, Any]]:
 
 def _tree(content: Any) -> Any:
     """The tree below /qos: plain names, whatever encloses it; paths of gNMI are put together first."""
+    content = _updates(content) or content
     content = _plain(_from_paths(content) if _has_paths(content) else content)
     for _ in range(3):
         if isinstance(content, Mapping) and "qos" in content:
@@ -276,6 +281,21 @@ def _tree(content: Any) -> Any:
         if isinstance(content, Mapping) and len(content) == 1:
             content = next(iter(content.values()))
     return content
+
+
+def _updates(content: Any) -> dict[str, Any]:
+    """The values of the notifications that gnmic prints, by their paths; empty for another file."""
+    notifications = content if isinstance(content, list) else [content]
+    updates = [
+        update
+        for notification in notifications
+        if isinstance(notification, Mapping) and isinstance(notification.get("updates"), list)
+        for update in notification["updates"]
+    ]
+    values = [update["values"] for update in updates if isinstance(update, Mapping) and "values" in update]
+    return {
+        f"/{path.lstrip('/')}": value for each in values if isinstance(each, Mapping) for path, value in each.items()
+    }
 
 
 def _plain(content: Any) -> Any:
@@ -294,7 +314,10 @@ def _from_paths(content: Mapping[str, Any]) -> dict[str, Any]:
     root: dict[str, Any] = {}
     for path, value in content.items():
         at: Any = root
-        parts = re.findall(r"([^/\[\]]+)(?:\[([^=\]]+)=([^\]]*)\])?", path)
+        parts = [
+            (name.rpartition(":")[2], key, chosen)
+            for name, key, chosen in re.findall(r"([^/\[\]]+)(?:\[([^=\]]+)=([^\]]*)\])?", path)
+        ]
         for position, (name, key, chosen) in enumerate(parts):
             last = position == len(parts) - 1
             if key:
@@ -304,8 +327,12 @@ def _from_paths(content: Mapping[str, Any]) -> dict[str, Any]:
                     entry = {key: chosen}
                     entries.append(entry)
                 at = entry
+                if last and isinstance(value, Mapping):
+                    at.update(value)
+            elif last and isinstance(value, Mapping) and isinstance(at.get(name), dict):
+                at[name] |= value
             elif last:
-                at[name] = value
+                at[name] = dict(value) if isinstance(value, Mapping) else value
             else:
                 at = at.setdefault(name, {})
     return root
@@ -318,8 +345,10 @@ def _inside(entry: Any, *names: str) -> Any:
 
 
 def _config(entry: Any) -> Mapping[str, Any]:
-    config = _inside(entry, "config")
-    return config if isinstance(config, Mapping) else {}
+    """What an entry is configured as; telemetry has what it is (``state``) instead."""
+    return next(
+        (leaves for kind in ("config", "state") if isinstance(leaves := _inside(entry, kind), Mapping) and leaves), {}
+    )
 
 
 def _list(tree: Any, *names: str) -> Iterator[Mapping[str, Any]]:

@@ -19,6 +19,7 @@ from shoal.switch.platforms import _sonic_fields as fields
 from shoal.switch.platforms import _sonic_read
 from shoal.switch.platforms._sonic_tables import Tables
 from shoal.switch.platforms.base import Platform
+from shoal.switch.presets import COLOURS
 from shoal.switch.reading import Document
 from shoal.switch.writing import (
     Refusals,
@@ -167,7 +168,7 @@ def wred_profile(queue: Queue, writing: Writing[Options], *, has_ect_thresholds:
                 )
         else:
             profile |= _law_fields(law, refusals, (fields.MIN, fields.MAX, fields.PROBABILITY))
-        profile |= {fields.ENABLE.format(colour): "false" if drop is None else "true" for colour in fields.COLOURS}
+        profile |= {fields.ENABLE.format(colour): "false" if drop is None else "true" for colour in COLOURS}
         if mark is not None and drop is None:
             writing.remark(
                 queue,
@@ -187,7 +188,7 @@ def _law_fields(law: Law, refusals: Refusals, patterns: tuple[str, str, str]) ->
     values = (law.min.number, law.max.number, percent(law, refusals))
     return {
         pattern.format(colour): str(value)
-        for colour in fields.COLOURS
+        for colour in COLOURS
         for pattern, value in zip(patterns, values, strict=True)
     }
 
