@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 import threading
 from pathlib import Path
 
@@ -219,3 +220,11 @@ def test_packet_trace_needs_a_place(scenario: shoal.Scenario) -> None:
 def test_scenario_text_is_kept(scenario: shoal.Scenario) -> None:
     assert scenario.text == SMALL
     assert scenario.override({"seed": 4}).seed == 4
+
+
+def test_a_plot_shows_itself_in_a_notebook(result: shoal.Result) -> None:
+    """As IPython asks for it, whatever was imported or set up before."""
+    png = result.plot_queue()._repr_png_()  # type: ignore[attr-defined]
+    assert png.startswith(b"\x89PNG\r\n")
+    # Width and height in pixels: 7.16 by 2.3 inches at 100 dots.
+    assert struct.unpack(">II", png[16:24]) == (716, 230)

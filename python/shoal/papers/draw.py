@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 from matplotlib import colormaps
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from shoal import expression
@@ -25,6 +24,7 @@ from shoal.plots import sequence
 from shoal.plots.rates import bins_note
 from shoal.plots.style import (
     Drawn,
+    Figure,
     colour,
     dash,
     label_at_edge,

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from matplotlib.figure import Figure
 
 from shoal import _native
-from shoal.plots.style import Drawn, colour, dash, legend_above, legend_of_figure, paper_style, two_columns
+from shoal.plots.style import Drawn, Figure, colour, dash, legend_above, legend_of_figure, paper_style, two_columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,9 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from matplotlib.figure import Figure
 
-from shoal.plots.style import Drawn, colour, dash, legend_above, logarithmic, paper_style, shade_warmup, two_columns
+from shoal.plots.style import (
+    Drawn,
+    Figure,
+    colour,
+    dash,
+    legend_above,
+    logarithmic,
+    paper_style,
+    shade_warmup,
+    two_columns,
+)
 
 if TYPE_CHECKING:
     from shoal.run_record import RunRecord

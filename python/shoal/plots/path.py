@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
-from matplotlib.figure import Figure
 
 from shoal import moving
 from shoal._columns import number
 from shoal.plots.rates import bins_note
 from shoal.plots.schedule import draw_delay, draw_rate, mark_changes, shade_outages
-from shoal.plots.style import Drawn, colour, dash, legend_above, paper_style, shade_warmup, two_columns
+from shoal.plots.style import Drawn, Figure, colour, dash, legend_above, paper_style, shade_warmup, two_columns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

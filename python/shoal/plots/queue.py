@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from shoal import moving
 from shoal._columns import number
@@ -15,6 +14,7 @@ from shoal.plots.detail import detail_s
 from shoal.plots.schedule import mark_changes, shade_outages
 from shoal.plots.style import (
     Drawn,
+    Figure,
     colour,
     label_at_edge,
     legend_above,

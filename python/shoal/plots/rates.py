@@ -6,10 +6,9 @@ import math
 from typing import TYPE_CHECKING
 
 import polars as pl
-from matplotlib.figure import Figure
 
 from shoal.plots.schedule import draw_rate, shade_outages
-from shoal.plots.style import Drawn, colour, legend_above, paper_style, shade_warmup, span_text, two_columns
+from shoal.plots.style import Drawn, Figure, colour, legend_above, paper_style, shade_warmup, span_text, two_columns
 
 if TYPE_CHECKING:
     from shoal.run_record import RunRecord

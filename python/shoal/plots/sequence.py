@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from shoal._columns import number as as_number
 from shoal.errors import UsageError
-from shoal.plots.style import Drawn, colour, paper_style, two_columns
+from shoal.plots.style import Drawn, Figure, colour, paper_style, two_columns
 
 if TYPE_CHECKING:
     from shoal.run_record import RunRecord

@@ -14,8 +14,18 @@ import matplotlib as mpl
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as PlainFigure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+
+class Figure(PlainFigure):
+    """A figure that a notebook shows by itself, whatever cells before have set up."""
+
+    def _repr_png_(self) -> bytes:
+        image = io.BytesIO()
+        self.savefig(image, format="png")
+        return image.getvalue()
+
 
 # Okabe and Ito's palette (2008), which people with any colour vision tell apart, without its yellow: too light.
 palette = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -80,7 +90,7 @@ class Drawn:
 
     name: str
     title: str
-    figure: Figure
+    figure: PlainFigure
     data: pl.DataFrame
     note: str = ""
 
@@ -155,7 +165,7 @@ def legend_above(axes: Axes, *, columns: int = 4) -> None:
         )
 
 
-def legend_of_figure(figure: Figure, panels: Iterable[Axes], *, columns: int = 4, **more: Any) -> None:
+def legend_of_figure(figure: PlainFigure, panels: Iterable[Axes], *, columns: int = 4, **more: Any) -> None:
     """One legend above all panels: what is drawn alike is called alike."""
     entries: dict[str, Any] = {}
     for axes in panels:
@@ -215,7 +225,7 @@ def shade_warmup(axes: Axes, start_s: float) -> None:
         axes.axvspan(0, start_s, color="#f0f0f0", zorder=0, linewidth=0)
 
 
-def _settle(figure: Figure) -> None:
+def _settle(figure: PlainFigure) -> None:
     """Compute the layout once; every format is drawn with it."""
     if figure.get_layout_engine() is not None:
         shown_dpi = figure.dpi
@@ -225,17 +235,17 @@ def _settle(figure: Figure) -> None:
         figure.dpi = shown_dpi
 
 
-def to_svg(figure: Figure) -> str:
+def to_svg(figure: PlainFigure) -> str:
     """The figure as SVG text."""
     return _written(figure, "svg", {"Date": None, "Creator": None}).decode()
 
 
-def to_png(figure: Figure) -> bytes:
+def to_png(figure: PlainFigure) -> bytes:
     """The figure as a PNG file."""
     return _written(figure, "png", {"Software": None})
 
 
-def _written(figure: Figure, kind: str, metadata: dict[str, None]) -> bytes:
+def _written(figure: PlainFigure, kind: str, metadata: dict[str, None]) -> bytes:
     """The figure as a file, without dates and names of programs."""
     buffer = io.BytesIO()
     with paper_style():

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from shoal.plots.style import Drawn, colour, paper_style, two_columns
+from shoal.plots.style import Drawn, Figure, colour, paper_style, two_columns
 from shoal.stats import Estimate, estimate
 
 if TYPE_CHECKING:

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from shoal.plots.detail import detail_s
 from shoal.plots.schedule import shade_outages
-from shoal.plots.style import Drawn, colour, legend_above, paper_style, span_text, two_columns
+from shoal.plots.style import Drawn, Figure, colour, legend_above, paper_style, span_text, two_columns
 
 if TYPE_CHECKING:
     from shoal.run_record import RunRecord
