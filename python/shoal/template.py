@@ -12,6 +12,8 @@ from shoal.errors import UsageError
 from shoal.models import nearest
 from shoal.scenario import Scenario
 
+# An expression in braces; tables have a sign of equality in theirs.
+_computed = re.compile(r"\{[^{}=\"']*[A-Za-z_]\w*[^{}=\"']*\}")
 # Keys of a scenario that look like the name of a variable.
 _plain_keys = ("title", "description", "duration", "warmup", "seed")
 
@@ -78,6 +80,12 @@ def template_of(scenario: Scenario, settings: Sequence[tuple[str, str]], names: 
     variables = [name for name in names if is_variable(name)]
     computed = {key: parsed(value) for key, value in settings if uses_any(value, variables)}
     fixed = [(key, value) for key, value in settings if key not in computed]
+    for key, value in fixed:
+        if (match := _computed.search(value)) is not None:
+            name = re.findall(r"[A-Za-z_]\w*", match[0])[0]
+            raise UsageError(
+                f"`{key}` is computed from `{name}`, which gets no value", hint=f"add an axis or a key `{name}`"
+            )
     return Template(scenario.set_text(*fixed) if fixed else scenario, tuple(names), computed)
 
 

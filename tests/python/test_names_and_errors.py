@@ -178,3 +178,30 @@ def test_native_errors_are_those_of_the_package() -> None:
     with pytest.raises(errors.ScenarioError) as refused:
         shoal.Scenario.from_toml("nothing = 1")
     assert type(refused.value) is shoal.ScenarioError
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ("advise", "--rate", "10 Mbit/s", "--rtt", "20 ms", "--scalable", "cubic"),
+            "both kinds of flows have `cubic`",
+        ),
+        (("advise", "--rate", "10 Mbit/s", "--rtt", "20 ms", "--response", "0 B"), "a transfer needs a size above 0"),
+        (("advise", "--rate", "1 bit/s", "--rtt", "20 ms"), "a port of 1 bit/s\nhint: from 100 kbit/s on"),
+        (("reproduce", "/etc/passwd"), "there is no paper `/etc/passwd`"),
+        (
+            (
+                *("sweep", "step-single", "--axis", "bottleneck.aqm.threshold=10 packets"),
+                *("--set", "bottleneck.rate={K} Mbit/s"),
+            ),
+            "`bottleneck.rate` is computed from `K`, which gets no value",
+        ),
+        (("run", "coexistence", "--nope"), "No such option: --nope\nhint: see `shoal run --help`"),
+        (("check", "coexistence", "--set", "bottleneck.buffer=1 EB"), "unknown unit `EB`"),
+    ],
+)
+def test_errors_speak_of_what_was_written(words: tuple[str, ...], message: str, cli: Cli) -> None:
+    done = cli(*words)
+    assert done.code in (2, 3)
+    assert message in done.err

@@ -11,7 +11,7 @@ from shoal.errors import ScenarioError, UsageError
 from shoal.scenario import Scenario
 
 if TYPE_CHECKING:
-    from shoal.scenario_keys import Bottleneck, Flow
+    from shoal.scenario_keys import Bottleneck, Flow, FlowAppTransfer
 
 
 class Device(StrEnum):
@@ -35,6 +35,7 @@ _data_centre_s = 2e-3
 # The usual buffer, if nothing is said: what an access link waits at most is much longer than what a switch holds.
 _buffer = {Device.SWITCH: (1e-3, "1 ms"), Device.LINUX: (0.1, "100 ms")}
 _least_packets = 50
+_least_rate_bps = 100_000
 # Hosts, if nothing is said, by the rate of the port in bit/s from which on they are likely.
 _hosts = ((40e9, "linux-6-100g"), (20e9, "linux-6-25g"), (0.0, "linux-6-10g"))
 
@@ -100,8 +101,13 @@ class Question:
             raise UsageError(f"{self.flows} flows", hint="write a number from 1 to 1000: long flows at a time")
         if not 0 <= self.incast <= 1000:
             raise UsageError(f"an incast of {self.incast} senders", hint="write a number from 0 to 1000")
+        if self.scalable == self.classic:
+            raise UsageError(
+                f"both kinds of flows have `{self.scalable}`",
+                hint="advice is about two kinds: name another one for the scalable or the classic flows",
+            )
         # Everything with a unit is checked here.
-        _ = self.plain, self.buffer_bytes, self.response_bytes
+        _ = self.rate_bps, self.buffer_bytes, self.response_bytes
 
     @property
     def kind(self) -> Device:
@@ -143,7 +149,12 @@ class Question:
     @cached_property
     def rate_bps(self) -> float:
         """Rate of the port in bit/s."""
-        return float(self.plain.facts["bottlenecks"][0]["rate_bps"])
+        rate_bps = float(self.plain.facts["bottlenecks"][0]["rate_bps"])
+        if rate_bps < _least_rate_bps:
+            raise UsageError(
+                f"a port of {self.rate}", hint=f"from {_least_rate_bps // 1000} kbit/s on; is the unit right?"
+            )
+        return rate_bps
 
     @cached_property
     def rtt_s(self) -> float:
@@ -163,6 +174,8 @@ class Question:
     @cached_property
     def response_bytes(self) -> float:
         """Size of an answer of an incast."""
+        app: FlowAppTransfer = {"transfer": self.response}
+        _checked({"rate": self.rate, "buffer": "unlimited"}, [{"cc": self.scalable, "rtt": self.rtt, "app": app}])
         return self._bytes(self.response, "an answer without end", "write its size, as in '32 kB'")
 
     def _bytes(self, amount: str, unlimited: str, hint: str) -> float:

@@ -186,7 +186,7 @@ def _usage_hint(error: TyperException, message: str) -> str:
     context = getattr(error, "ctx", None)
     if (option := getattr(error, "option_name", None)) and context is not None:
         known = [name for parameter in context.command.params for name in parameter.opts]
-        if close := get_close_matches(option, known, n=1):
+        if close := get_close_matches(option, known, n=1, cutoff=0.7):
             return f"did you mean `{close[0]}`?"
     path = context.command_path if context is not None else "shoal"
     return f"see `{path} --help`"

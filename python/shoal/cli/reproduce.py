@@ -151,7 +151,8 @@ def _find(what: str) -> tuple[Paper, list[str]]:
         known = {entry.name: entry.path for entry in papers()}
         if name not in known:
             raise UsageError(
-                f"there is no paper `{name}`", hint=nearest(name, list(known)) if known else "no papers are installed"
+                f"there is no paper `{name or what}`",
+                hint=nearest(name, list(known)) if known else "no papers are installed",
             )
         paper = read_paper(known[name])
     if not item:

@@ -23,7 +23,7 @@ pub(super) fn explain(text: &str, accepts: &Accepts) -> QuantityError {
             (false, Some(unit)) => {
                 (format!("`{text}` is not written as a quantity"), right(&format!("{clean} {}", unit.name())))
             }
-            (false, None) if unit.starts_with(['e', 'E']) => (
+            (false, None) if is_exponent(unit) => (
                 format!("`{text}` has an exponent"),
                 "write the number out, or use a larger or smaller unit".to_owned(),
             ),
@@ -37,6 +37,12 @@ pub(super) fn explain(text: &str, accepts: &Accepts) -> QuantityError {
         (format!("`{number}` is not a number"), example())
     };
     QuantityError { message, hint }
+}
+
+/// Whether the letters behind a number are an exponent: `e6`, `E-3`.
+fn is_exponent(unit: &str) -> bool {
+    let rest = unit.strip_prefix(['e', 'E']).map(|rest| rest.trim_start_matches(['+', '-']));
+    rest.is_some_and(|rest| rest.starts_with(|letter: char| letter.is_ascii_digit()))
 }
 
 fn clean_number(number: &str) -> Option<Decimal> {

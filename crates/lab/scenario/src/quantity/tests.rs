@@ -53,6 +53,10 @@ fn errors_say_what_would_be_right() {
         rate("1e6 bit/s"),
         "`1e6 bit/s` has an exponent | write the number out, or use a larger or smaller unit"
     );
+    for text in ["1 EB", "1e bit/s", "1 exabit/s"] {
+        assert!(rate(text).starts_with("unknown unit"), "{}", rate(text));
+    }
+    assert!(rate("1E-3 Mbit/s").contains("has an exponent"));
     assert_eq!(rate("nan"), "`nan` is not a rate | write a number, a space and a unit, as in \"10 Mbit/s\"");
     assert_eq!(
         rate("99999999999999999999 bit/s"),
