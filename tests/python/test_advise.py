@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from conftest import Cli
@@ -257,3 +260,26 @@ def test_a_file_with_a_mistake_is_refused_with_its_key(cli: Cli, tmp_path: Path,
     finished = cli("advise", str(file))
     assert finished.code == 2
     assert what in finished.err
+
+
+def test_what_a_joint_law_costs_is_measured() -> None:
+    """EOS drops ECT packets by the law for the others, too: a remark says what that costs; NX-OS tells them apart."""
+    from shoal.advise.configuring import configuration
+
+    question = Question(rate="1 Gbit/s", rtt="200 us", flows=4, incast=16)
+    aqm: Wred = {
+        "kind": "wred",
+        "mark": {"min": "15104 B", "max": "15104 B", "max_probability": 1.0},
+        "drop": {"min": "15104 B", "max": "45312 B", "max_probability": 0.1},
+        "weight": 0,
+    }
+    candidate = laws.Candidate("own laws", {}, aqm)
+    asked = scenario(question, mix(question), aqm, look(question), separate=False)
+    advice: Any = SimpleNamespace(question=question, scenario=asked, recommended=SimpleNamespace(candidate=candidate))
+    remarks = {name: configuration(advice, name)[1] for name in ("eos", "nxos")}
+    assert not any("what it costs" in remark for remark in remarks["nxos"])
+    (effect,) = (remark for remark in remarks["eos"] if "what it costs" in remark)
+    counts = re.findall(r"have ([0-9]+) lost packets? and ([0-9]+) timeouts?", effect)
+    (lost, timeouts), (advised_lost, advised_timeouts) = (tuple(map(int, pair)) for pair in counts)
+    assert lost > 3 * advised_lost > 0
+    assert timeouts >= advised_timeouts

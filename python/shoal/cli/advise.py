@@ -120,7 +120,7 @@ def advise(
     image = find_linux() if prove else None
     with results_in(out, force=force) as folder:
         advice = find(question, workers=workers, cache=options.kept_runs(fresh=fresh), progress=True)
-        configurations = _configurations(advice, platforms)
+        configurations = _configurations(advice, platforms, workers=workers, fresh=fresh)
         proof = _proof(advice, image, workers=workers, fresh=fresh) if image is not None else None
         text = _as_json(advice, configurations, proof)
         if folder is not None:
@@ -222,11 +222,14 @@ def _platforms(names: str | Sequence[str]) -> list[str]:
     return [find_platform(name).name for name in ([names] if isinstance(names, str) else names)]
 
 
-def _configurations(advice: Advice, platforms: Sequence[str]) -> dict[str, tuple[str, list[str]]]:
+def _configurations(
+    advice: Advice, platforms: Sequence[str], *, workers: int | None, fresh: bool
+) -> dict[str, tuple[str, list[str]]]:
     """For each platform its configuration, or why it has none; and what was rounded or is lost."""
     from shoal.advise.configuring import configuration
 
-    return {name: configuration(advice, name) for name in platforms}
+    cache = options.kept_runs(fresh=fresh)
+    return {name: configuration(advice, name, workers=workers, cache=cache) for name in platforms}
 
 
 def _show(advice: Advice, configurations: Mapping[str, tuple[str, list[str]]], proof: Comparison | None) -> None:
