@@ -152,6 +152,7 @@ fn what_packetdrill_takes_is_taken() {
                   0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 listen(3, 1) = 0\n+0 < S 0:0(0) win 1\n";
     for event in [
         "+0 %{ print(tcpi_rtt); assert 1 == 1, 'rtt %d of %d' % (tcpi_rtt, tcpi_rto) }%",
+        "+0 %{ print(tcpi_snd_cwnd) }%",
         "+0 < icmp unreachable frag_needed mtu 800",
         // Options have up to 40 bytes: a value of up to 38.
         "+0 > S. 0:0(0) ack 1 <FO 0123456789abcdef0123456789abcdef0123>",

@@ -369,6 +369,10 @@ impl Player {
                     _ => returned(taken as i64, 0, now),
                 }
             }
+            // A sender reads nothing.
+            "shutdown" if matches!(call.arguments.get(1), Some(Value::Name(how)) if how == "SHUT_RD") => {
+                returned(0, 0, now)
+            }
             "close" | "shutdown" => {
                 self.drive(|model, setup, now, out| {
                     if let Model::Sender(sender) = model

@@ -139,6 +139,10 @@ fn call(event: &Event, call: &Call, setup: &Setup) -> Result<(), ScriptError> {
         {
             Ok(())
         }
+        // A receiver of the models reads for ever.
+        "shutdown" if setup.end == End::Receiver && matches!(name_of(1), "SHUT_RD" | "SHUT_RDWR") => {
+            refused(event, &format!("reading that ends ({})", name_of(1)))
+        }
         "close" | "shutdown" => Ok(()),
         "getsockopt" if name_of(2) == "SO_ERROR" => Ok(()),
         // The models' applications have unlimited buffers, so the kernel's sizes must not matter.
