@@ -11,7 +11,6 @@ _alike: tuple[tuple[str, str], ...] = (
 )
 _others: tuple[tuple[str, str], ...] = (
     ("Junos", r"^\s*set (groups \S+ )?class-of-service\s|^\s*class-of-service\s*\{|^\s*drop-profiles\s*\{"),
-    ("NVUE of Cumulus Linux", r"^\s*nv (set|config|show)\b|^\s*congestion-control:\s*$"),
     ("Nokia SR OS", r"^\s*(/?configure )?qos slope-policy\b|^\s*slope-policy\s"),
     ("Cisco IOS XR", r"IOS XR|^\s*end-policy-map\s*$"),
     ("H3C Comware", r"^\s*qos wred (queue )?(table|apply)\b|^\s*queue \d+ (drop-level \d+ )?low-limit"),

@@ -93,6 +93,25 @@ def say_kbytes(document: Document, queues: Iterable[Queue]) -> None:
         )
 
 
+def say_paused(document: Document, queue: Queue) -> None:
+    """Say that a queue pauses its senders, which scenarios do not."""
+    document.remark(
+        "priority flow control is on: senders are paused before packets are dropped",
+        hint="the scenario drops what does not fit",
+        queue=queue.name,
+    )
+
+
+def say_speeds(document: Document, rates_bps: Iterable[int]) -> None:
+    """Say when ports that have queues have another speed than the one that thresholds are shown for."""
+    if others := sorted(set(rates_bps) - {document.port.rate_bps}):
+        document.remark(
+            f"ports of this file have {', '.join(f'{rate / 1e9:g}' for rate in others)} Gbit/s: times, and what is "
+            "simulated, are of the given speed",
+            hint="give that of the port as --port-speed",
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Statement:
     """A line of a configuration in words."""

@@ -12,6 +12,7 @@ from shoal.switch.options import Declaration, Options
 from shoal.switch.platforms.base import Platform
 from shoal.switch.platforms.ecnconfig import Ecnconfig
 from shoal.switch.platforms.eos import Eos
+from shoal.switch.platforms.nvue import Nvue
 from shoal.switch.platforms.nxos import Nxos
 from shoal.switch.platforms.openconfig import OpenConfig
 from shoal.switch.platforms.sonic import Sonic
@@ -19,7 +20,7 @@ from shoal.switch.platforms.tc import Tc
 from shoal.switch.reading import Document
 
 # In the order in which a text is tried.
-PLATFORMS: tuple[Platform[Any], ...] = (OpenConfig(), Sonic(), Ecnconfig(), Tc(), Nxos(), Eos())
+PLATFORMS: tuple[Platform[Any], ...] = (OpenConfig(), Sonic(), Ecnconfig(), Nvue(), Tc(), Nxos(), Eos())
 NAMES = tuple(platform.name for platform in PLATFORMS)
 
 
