@@ -9,7 +9,7 @@ import shoal
 
 # As the vendors' documents have them, shortened.
 FOREIGN = {
-    "Junos": "set class-of-service drop-profiles dp1 interpolate fill-level [ 10 40 ]\n",
+    "Junos in XML or JSON": "<configuration><class-of-service><schedulers></schedulers></class-of-service>",
     "Nokia SR Linux": '{"srl_nokia-qos:qos": {"queue-management-profile": []}}',
     "Nokia SR OS": 'configure qos slope-policy "fabric"\n',
     "Cisco IOS XR": "policy-map OUT\n class RDMA\n  random-detect 100 us 200 us ecn\n !\n end-policy-map\n",

@@ -21,6 +21,8 @@ from shoal.switch.presets import Switch
 _string = re.compile(r'"(?:[^"\\]|\\.)*"(\s*:)?')
 # Such as `leaf1(config-pmap-que)# `, `switch> ` and `admin@sw:~$ `.
 _prompt = re.compile(r"^[\w.-]+(?:@[\w.-]+)?(?::[^\s#$>]*)?(?:\([\w-]+\))?[#>$] +(?=\S)", re.MULTILINE)
+# Where JSON begins, and not a banner of Junos such as `[edit]` or `{master:0}`.
+_json = re.compile(r'\s*[{\[]\s*["{\[\]}]')
 _jinja = re.compile(r"\{%|\{\{")
 
 
@@ -39,7 +41,7 @@ class Document:
 
     def __post_init__(self) -> None:
         """Take the prompts of a terminal off its lines, which keep their numbers."""
-        if self.text.lstrip()[:1] not in ("{", "["):
+        if _json.match(self.text) is None:
             object.__setattr__(self, "text", _prompt.sub("", self.text))
 
     def source(self, line: int) -> Source:

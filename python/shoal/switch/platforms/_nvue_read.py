@@ -435,7 +435,7 @@ class Reader:
         if not marks and not settings.red:
             return queue
         if settings.ecn is None:
-            self._say_default(queue, settings, "ecn", "on, as it is for the classes of a profile")
+            self._say_default(queue, settings, "ecn", "on")
         least, most = settings.least, settings.most
         if least is None or most is None:
             if profile != DEFAULT or not (queue.index == 0 or (self.roce is not None and queue.index == 3)):

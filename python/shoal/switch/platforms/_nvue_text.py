@@ -16,7 +16,7 @@ import yaml
 from shoal.switch.edits import Edits
 from shoal.switch.reading import Document, Statement, commands
 
-_command = re.compile(r"^\s*(?:sudo\s+)?nv\s+(?:un)?set\s+(?:qos|interface\s+\S+\s+qos)\b", re.MULTILINE)
+_command = re.compile(r"^[ \t]*(?:sudo\s+)?nv\s+(?:un)?set\s+(?:qos|interface\s+\S+\s+qos)\b", re.MULTILINE)
 _head = re.compile(r"\bqos['\"]?\s*:")
 _part = re.compile(r"\b(?:congestion-control|egress-scheduler|roce)['\"]?\s*:")
 # Behind these words stand lists such as `4,5,7` and `0-3`.
@@ -103,7 +103,7 @@ def _leaves(document: Document) -> Iterator[tuple[str, tuple[str, ...], int]]:
 
 
 def _paths(document: Document) -> Iterator[tuple[tuple[str, ...], int]]:
-    text = re.sub(r"(?m)^\s*nv config show\b.*$", "", document.text)
+    text = re.sub(r"(?m)^[ \t]*nv config show\b.*$", "", document.text)
     # The mappings and lists that are open; a list is `None`.
     around: list[_Mapping | None] = []
     was_empty = False
