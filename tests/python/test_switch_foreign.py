@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from switch_documents import EOS_DUAL, NXOS_DUAL, OPENCONFIG_STEP, SONIC_STEP, TC_RED, read
+from switch_documents import EOS_DUAL, JUNOS_ECN, NVUE_STEP, NXOS_DUAL, OPENCONFIG_STEP, SONIC_STEP, TC_RED, read
 
 import shoal
 
@@ -32,7 +32,7 @@ def test_systems_that_are_not_read_are_refused_by_their_names(system: str) -> No
         assert "these are read, and --platform names them: " in str(caught.value)
 
 
-@pytest.mark.parametrize("text", [NXOS_DUAL, EOS_DUAL, SONIC_STEP, OPENCONFIG_STEP, TC_RED])
+@pytest.mark.parametrize("text", [NXOS_DUAL, EOS_DUAL, SONIC_STEP, OPENCONFIG_STEP, TC_RED, NVUE_STEP, JUNOS_ECN])
 def test_what_is_read_is_not_taken_for_another(text: str) -> None:
     assert read(text).queues
 

@@ -27,14 +27,68 @@ _largest_class = 7
 _no_rate = 2147483647
 # Thresholds of traffic class 0 of the default profile, and of the classes of RoCE mode.
 _usual_thresholds = (150_000, 1_500_000)
-_roce_modes = ("lossless", "lossy", "lossless-single-ipool")
-# Switch priorities of RoCE mode with classes of their own, and how its classes are served.
-_roce_classes = {3: 3, 6: 6}
-_roce_served = {
-    0: Scheduler(Serving.WEIGHTED, weight=50), 3: Scheduler(Serving.WEIGHTED, weight=50), 6: Scheduler(Serving.STRICT),
-}  # fmt: skip
 # Statements about queues that change nothing of what is read here.
 _passed = ("remark", "link-pause", "traffic-pool", "pfc-watchdog", "headroom", "shared-headroom-pool")
+
+
+def _weighted(weights: Mapping[int, int]) -> dict[int, Scheduler]:
+    return {index: Scheduler(Serving.WEIGHTED, weight=weight) for index, weight in weights.items()}
+
+
+@dataclass(frozen=True)
+class _Mode:
+    """What a mode of RoCE brings, as `nv show qos roce` prints it in the documents.
+
+    Attributes
+    ----------
+    marking
+        The traffic classes with ECN.
+    usual
+        The classes among them whose thresholds are stated in bytes.
+    probability
+        Probability of marks at the maximum, in percent.
+    paused
+        The switch priorities with priority flow control.
+    classes
+        The traffic classes of switch priorities; they have their own number where none is said.
+    priorities
+        The switch priorities of code points; eight have one where none is said.
+    served
+        The schedulers of traffic classes.
+    """
+
+    marking: tuple[int, ...] = (0, 3)
+    usual: tuple[int, ...] = (0, 3)
+    probability: int = 100
+    paused: tuple[int, ...] = ()
+    classes: Mapping[int, int] = field(default_factory=lambda: dict.fromkeys(range(8), 0) | {3: 3, 6: 6})
+    priorities: Mapping[int, int] = field(default_factory=dict)
+    served: Mapping[int, Scheduler] = field(
+        default_factory=lambda: {**_weighted({0: 50, 3: 50}), 6: Scheduler(Serving.STRICT)}
+    )
+
+
+_lossless = _Mode(paused=(3,))
+_modes = {
+    "lossless": _lossless,
+    "lossless-single-ipool": _lossless,
+    "lossy": _Mode(),
+    # Its thresholds, 163.00 and 234.00 KB, are rounded there.
+    "lossy-multi-tc": _Mode(
+        marking=(1, 2, 3),
+        usual=(),
+        probability=5,
+        classes={},
+        priorities={
+            **dict.fromkeys((0, *range(7, 11), *range(41, 64)), 0),
+            **dict.fromkeys((1, 2), 1),
+            **dict.fromkeys((3, 4), 2),
+            **dict.fromkeys((5, 6), 3),
+            **dict.fromkeys(range(11, 41), 4),
+        },
+        served=_weighted({0: 4, 1: 8, 2: 18, 3: 22, 4: 22, 5: 22, 6: 4}),
+    ),
+}
 
 
 @dataclass
@@ -100,6 +154,8 @@ class Reader:
         self.buffers: dict[int, Buffer] = {}
         self.roce: Statement | None = None
         self.has_roce = True
+        # The mode; the usual one where RoCE is on without one, and `None` where it is off.
+        self.mode: _Mode | None = None
         self.bound: dict[str, dict[str, str]] = {}
         self.bound_lines: dict[str, Statement] = {}
         self.speeds_bps: dict[str, int] = {}
@@ -290,41 +346,31 @@ class Reader:
         if words.take("enable", "state"):
             self.has_roce = self._switch(words)
         elif words.take("mode"):
-            self._roce_mode(words)
+            mode = words.any()
+            if mode not in _modes:
+                words.refuse(f"`{mode}` is not a mode of RoCE", nearest(mode, list(_modes)))
+            self.mode = _modes[mode]
         elif words.next:
             return
-        if self.roce is None or "mode" in words.statement.words:
-            self.roce = words.statement
-
-    @staticmethod
-    def _roce_mode(words: Words) -> None:
-        if words.next == "lossy-multi-tc":
-            words.refuse(
-                "the thresholds of `lossy-multi-tc` are in no document in bytes",
-                "leave it out, and write what `nv show qos roce` has as congestion-control",
-            )
-        if words.any() not in _roce_modes:
-            words.refuse("not a mode of RoCE", " or ".join(_roce_modes))
+        self.roce = words.statement if self.roce is None or self.mode is not None else self.roce
 
     def _check(self) -> None:
         """Apply what RoCE mode brings, and refuse profiles that are bound and not defined."""
-        if not self.has_roce:
-            self.roce = None
-        if self.roce is not None:
+        self.mode = (self.mode or _lossless) if self.has_roce and self.roce is not None else None
+        if self.mode is not None and self.roce is not None:
             self.document.remark(
-                "RoCE mode brings thresholds, maps and weights that the configuration does not have: read as those of "
-                "the documents of Cumulus Linux, 150000 and 1500000 bytes and 100 %",
+                "RoCE mode brings thresholds, maps and weights that the configuration does not have: those of "
+                "documents of Cumulus Linux are taken",
                 hint="nv show qos roce has those of the device",
                 line=self.roce.line,
             )
             default = self.classes.setdefault(DEFAULT, {})
-            for index in (0, 3):
+            for index in self.mode.marking:
                 current = default.setdefault(index, _Class(self.roce.line))
                 current.ecn = True if current.ecn is None else current.ecn
-                current.probability = current.probability or 100
-            self.class_of = dict.fromkeys(range(_largest_class + 1), 0) | _roce_classes | self.class_of
-            if "lossless" in " ".join(self.roce.words[4:]) or "mode" not in self.roce.words:
-                self.paused.setdefault(DEFAULT, set()).add(3)
+                current.probability = current.probability or self.mode.probability
+            self.class_of = {**self.mode.classes, **self.class_of}
+            self.paused.setdefault(DEFAULT, set()).update(self.mode.paused)
         known: dict[str, Collection[str]] = {"congestion-control": self.classes, **self.served}
         for port, profiles in self.bound.items():
             for kind, profile in profiles.items():
@@ -388,9 +434,11 @@ class Reader:
     def _indices(self, bound: _Bound) -> Sequence[int]:
         scheduler, shaper = self._served(bound)
         indices = {*self.classes.get(bound.control, {}), *scheduler.modes, *scheduler.shares, *shaper.rates_bps}
-        return sorted(
-            indices | (_roce_served.keys() if self.roce is not None and bound.scheduler == DEFAULT else set())
-        )
+        return sorted(indices | self._usual_served(bound).keys())
+
+    def _usual_served(self, bound: _Bound) -> Mapping[int, Scheduler]:
+        """How RoCE mode serves the classes of ports without a scheduler of their own."""
+        return self.mode.served if self.mode is not None and bound.scheduler == DEFAULT else {}
 
     def _served(self, bound: _Bound) -> tuple[_Served, _Served]:
         return (
@@ -407,9 +455,7 @@ class Reader:
         points: Mapping[int, tuple[int, ...] | None],
     ) -> Queue:
         scheduler, shaper = self._served(bound)
-        served = scheduler.scheduler(index)
-        if served is None and self.roce is not None and bound.scheduler == DEFAULT:
-            served = _roce_served.get(index)
+        served = scheduler.scheduler(index) or self._usual_served(bound).get(index)
         settings = self.classes.get(bound.control, {}).get(index)
         rate, dscp = shaper.rates_bps.get(index), points.get(index, ())
         line = settings.line if settings is not None else scheduler.line or shaper.line
@@ -438,7 +484,8 @@ class Reader:
             self._say_default(queue, settings, "ecn", "on")
         least, most = settings.least, settings.most
         if least is None or most is None:
-            if profile != DEFAULT or not (queue.index == 0 or (self.roce is not None and queue.index == 3)):
+            usual = (0,) if self.mode is None else self.mode.usual
+            if profile != DEFAULT or queue.index not in usual:
                 missing = "min-threshold" if least is None else "max-threshold"
                 self.document.remark(
                     f"traffic class {queue.index} of `{profile}` has no `{missing}`, and its default is in no document",
@@ -447,10 +494,10 @@ class Reader:
                     queue=queue.name,
                 )
                 return replace(queue, unknown=f"no `{missing}`", not_ect_known=False)
-            if self.roce is None:
+            if self.mode is None:
                 self._say_default(queue, settings, "both thresholds", "150000 and 1500000 bytes where one is missing")
-            usual = _usual_thresholds
-            least, most = usual[0] if least is None else least, usual[1] if most is None else most
+            least = _usual_thresholds[0] if least is None else least
+            most = _usual_thresholds[1] if most is None else most
         if least > most:
             self.document.refuse(
                 settings.line, f"the minimum of {least} bytes is above the maximum of {most} bytes", "swap them"
@@ -481,21 +528,22 @@ class Reader:
             self.document.leave_undecided("which of several profiles of `qos mapping` a packet meets", line)
             return {}
         mapping = self.mappings.get(names.pop())
-        if mapping is None and self.roce is not None:
+        if mapping is None and self.roce is not None and self.mode is not None:
             # RoCE mode trusts both.
             mapping = _Mapping(self.roce.line, "both")
         if mapping is None:
             return {}
         if mapping.trust == "port":
             return {self.class_of.get(mapping.default, mapping.default): None}
-        if mapping.trust not in ("l3", "both") and self.roce is None:
+        if mapping.trust not in ("l3", "both") and self.mode is None:
             what = "`trust l2`" if mapping.trust else "`qos mapping` without `trust`, which is that of VLAN tags,"
             self.document.leave_undecided(what, mapping.line)
             return {}
+        usual = self.mode.priorities if self.mode is not None else {}
         points: dict[int, list[int]] = {}
         for point in range(LARGEST + 1):
             # Eight code points have a switch priority, which has the class of its number.
-            priority = mapping.priorities.get(point, point // 8)
+            priority = mapping.priorities.get(point, usual.get(point, point // 8))
             points.setdefault(self.class_of.get(priority, priority), []).append(point)
         return {index: tuple(column) for index, column in points.items()}
 
