@@ -285,6 +285,18 @@ def test_what_is_bound_to_interfaces() -> None:
     assert "no interface has the scheduler map `other`" in said(configuration)
 
 
+def test_of_what_is_set_twice_the_last_counts() -> None:
+    text = f"""{JUNOS_ECN}{COS} interfaces et-0/0/1 scheduler-map other
+{COS} scheduler-maps other forwarding-class RDMA scheduler s2
+{COS} schedulers s2 drop-profile-map loss-priority any protocol any drop-profile dp2
+{COS} drop-profiles dp2 fill-level 70 drop-probability 1
+{COS} drop-profiles dp2 fill-level 70 drop-probability 100
+"""
+    queues = read(text).queues
+    assert [(queue.name, queue.ports) for queue in queues] == [("RDMA@other", ("et-0/0/1",)), ("RDMA@sm1", ())]
+    assert queues[0].drop == law(Action.DROP, 70, 70)
+
+
 def test_priority_groups_are_read_as_queues_of_one_port() -> None:
     text = JUNOS_ECN.replace(
         "interfaces et-0/0/1 scheduler-map sm1",
@@ -324,6 +336,8 @@ def test_code_points_lead_to_classes() -> None:
     assert only(JUNOS_ECN + CLASSIFIER).dscp == (5, 26, 34, 48)
     precedence = f"{COS} classifiers inet-precedence p forwarding-class RDMA loss-priority low code-points 101\n"
     assert only(JUNOS_ECN + precedence).dscp == tuple(range(40, 48))
+    standard = read(f"{JUNOS_ECN}{COS} interfaces et-0/0/1 unit 0 classifiers dscp default\n")
+    assert (standard.queues[0].dscp, "the classifier `default` is not in this file" in said(standard)) == ((), True)
     imported = read(f"{JUNOS_ECN}{CLASSIFIER}{COS} classifiers dscp c import default\n")
     assert "`import` of a classifier is not read" in said(imported)
     for word in ("26", "0110100", "nothing"):

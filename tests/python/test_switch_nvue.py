@@ -216,6 +216,17 @@ def test_groups_of_ports_have_names_of_their_profiles() -> None:
     ]
 
 
+def test_ports_that_no_statement_names_have_the_default_profile() -> None:
+    text = f"{EXAMPLE}{SET} 4,5 ecn enable\nnv set qos egress-scheduler S traffic-class 4 bw-percent 60\n"
+    queues = read(f"{text}nv set interface swp1 qos egress-scheduler profile S\n").queues
+    assert [(queue.name, queue.ports, queue.scheduler is None) for queue in queues] == [
+        ("4@swp1", ("swp1",), False),
+        ("5@swp1", ("swp1",), True),
+        ("4@default-global", (), True),
+        ("5@default-global", (), True),
+    ]
+
+
 def test_scheduler_shaper_and_buffer() -> None:
     """Rates of shapers are kbit/s; 2147483647 is no limit."""
     text = NVUE_STEP + "".join(

@@ -89,6 +89,12 @@ class Classifiers:
         others = [key for key in self._bound if key[0] not in _of_packets]
         if others and not {kind for kind, _ in self._bound} & {"dscp", "inet-precedence"}:
             self.document.leave_undecided(f"a classifier of `{others[0][0]}`", self._bound[others[0]].line)
+        for (kind, name), statement in self._bound.items():
+            if kind == "dscp" and (kind, name) not in self._classifiers:
+                text = (
+                    f"the classifier `{name}` is not in this file: which code points lead to which queue is not known"
+                )
+                self.document.remark(text, line=statement.line)
         in_force = self._in_force()
         if len(in_force) > 1:
             line = list(in_force.values())[1].line

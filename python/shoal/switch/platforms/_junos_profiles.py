@@ -46,7 +46,8 @@ class DropProfile:
     """What a profile has, as written."""
 
     line: int
-    steps: list[_Point] = field(default_factory=list)
+    # The probability from each fill level on.
+    steps: dict[int, int] = field(default_factory=dict)
     levels: list[int] = field(default_factory=list)
     chances: list[int] = field(default_factory=list)
 
@@ -61,13 +62,13 @@ class DropProfile:
         elif words.take("fill-level"):
             level = words.whole("a percentage", 0, _all)
             words.expect("drop-probability")
-            self.steps.append((level, words.whole("a percentage", 0, _all)))
+            self.steps[level] = words.whole("a percentage", 0, _all)
         words.end()
 
     @property
     def mistake(self) -> str:
         """Why no device takes it; empty if one would."""
-        levels = self.levels or [level for level, _ in self.steps]
+        levels = self.levels or list(self.steps)
         if self.steps and (self.levels or self.chances):
             return "steps and points of a line"
         if len(self.levels) != len(self.chances):
@@ -79,7 +80,7 @@ class DropProfile:
         return self._staircase() if self.steps else self._lines()
 
     def _staircase(self) -> Curve | str | None:
-        steps = [step for step in self.steps if step[1]]
+        steps = [step for step in self.steps.items() if step[1]]
         if not steps:
             return None
         if steps[0][1] == _all:

@@ -87,8 +87,9 @@ class _ControlProfile:
 class _Port:
     """What is bound to an interface."""
 
-    maps: list[tuple[str, Statement]] = field(default_factory=list)
-    control_profiles: list[tuple[str, Statement]] = field(default_factory=list)
+    map: tuple[str, Statement] | None = None
+    # One for each set of forwarding classes, or one without a name.
+    control_profiles: dict[str, tuple[str, Statement]] = field(default_factory=dict)
     shaping: _Rate | None = None
     line: int = 0
 
@@ -254,17 +255,16 @@ class Reader:
         if words.take("unit"):
             unit = words.any()
             name = name if unit in ("*", "0") else f"{name}.{unit}"
-        if words.take("forwarding-class-set"):
-            words.any()
-            if words.next == "output-traffic-control-profile":
-                text = "rates of priority groups (`forwarding-class-set`) are not read"
-                self.document.remark(text, line=words.statement.line)
+        set_name = words.any() if words.take("forwarding-class-set") else ""
+        if set_name and words.next == "output-traffic-control-profile":
+            text = "rates of priority groups (`forwarding-class-set`) are not read"
+            self.document.remark(text, line=words.statement.line)
         key = words.next and words.any()
         match key:
             case "scheduler-map":
-                self._port(name, words).maps.append((words.any(), words.statement))
+                self._port(name, words).map = words.any(), words.statement
             case "output-traffic-control-profile":
-                self._port(name, words).control_profiles.append((words.any(), words.statement))
+                self._port(name, words).control_profiles[set_name] = words.any(), words.statement
             case "shaping-rate":
                 self._port(name, words).shaping = self._rate(words)
             case "classifiers":
@@ -347,8 +347,8 @@ class Reader:
         groups: dict[tuple[tuple[str, ...], int | None], list[str]] = {}
         lines: dict[tuple[tuple[str, ...], int | None], int] = {}
         for name, port in self.ports.items():
-            maps, shaping = list(port.maps), port.shaping
-            for profile_name, statement in port.control_profiles:
+            maps, shaping = [port.map] if port.map is not None else [], port.shaping
+            for profile_name, statement in port.control_profiles.values():
                 if profile_name not in self.control_profiles:
                     self._refuse_unknown(statement, "traffic control profile", profile_name, self.control_profiles)
                 profile = self.control_profiles[profile_name]

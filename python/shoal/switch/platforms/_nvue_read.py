@@ -405,8 +405,9 @@ class Reader:
                 )
                 ports.setdefault(bound, []).append(port)
         for profile in self.classes:
-            if all(bound.control != profile for bound in ports):
-                ports[_Bound(profile)] = []
+            is_bound = any(bound.control == profile for bound in ports)
+            if not is_bound or (profile == DEFAULT and self.classes[profile]):
+                ports.setdefault(_Bound(profile), [])
         if not ports:
             ports[_Bound()] = []
         return [(bound, tuple(names)) for bound, names in ports.items()]
@@ -423,7 +424,8 @@ class Reader:
         for bound, ports in groups:
             label = ""
             if len(groups) > 1:
-                label = f"@{bound.control if controls.count(bound.control) == 1 else ports[0]}"
+                is_alone = controls.count(bound.control) == 1 or not ports
+                label = f"@{bound.control if is_alone else ports[0]}"
             if not ports and bound.control != DEFAULT:
                 self.document.remark(f"no interface has the profile `{bound.control}`", hint="bind it, or remove it")
             queues += [self._queue(index, bound, ports, label, points) for index in self._indices(bound)]
