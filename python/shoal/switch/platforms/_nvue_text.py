@@ -11,8 +11,6 @@ from collections.abc import Iterator, Sequence
 from math import prod
 from typing import Any, NoReturn
 
-import yaml
-
 from shoal.switch.edits import Edits
 from shoal.switch.reading import Document, Statement, commands
 
@@ -103,6 +101,8 @@ def _leaves(document: Document) -> Iterator[tuple[str, tuple[str, ...], int]]:
 
 
 def _paths(document: Document) -> Iterator[tuple[tuple[str, ...], int]]:
+    import yaml
+
     text = re.sub(r"(?m)^[ \t]*nv config show\b.*$", "", document.text)
     # The mappings and lists that are open; a list is `None`.
     around: list[_Mapping | None] = []
@@ -148,6 +148,8 @@ def _end_value(mapping: _Mapping | None) -> None:
 
 
 def _events(document: Document, text: str) -> Iterator[Any]:
+    import yaml
+
     try:
         # The parser in C where it is there: large configurations take a tenth of the time.
         yield from yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
@@ -155,7 +157,7 @@ def _events(document: Document, text: str) -> Iterator[Any]:
         _refuse_yaml(document, error)
 
 
-def _refuse_yaml(document: Document, error: yaml.YAMLError) -> NoReturn:
+def _refuse_yaml(document: Document, error: Exception) -> NoReturn:
     """Refuse what is no YAML; what the library says of it may have a piece of the text."""
     mark = getattr(error, "problem_mark", None)
     line = mark.line + 1 if mark is not None else 1
