@@ -78,6 +78,25 @@ TC_RED = (
     "probability 0.999999 bandwidth 100mbit ecn nodrop\n"
 )
 
+NVUE_STEP = """nv set qos congestion-control DC traffic-class 3 min-threshold 150000
+nv set qos congestion-control DC traffic-class 3 max-threshold 150000
+nv set qos congestion-control DC traffic-class 3 ecn enable
+nv set interface swp1 qos congestion-control profile DC
+"""
+
+# The example of the guide for QFX switches, with a queue for the class.
+JUNOS_ECN = """set class-of-service drop-profiles dp1 interpolate fill-level 30
+set class-of-service drop-profiles dp1 interpolate fill-level 60
+set class-of-service drop-profiles dp1 interpolate drop-probability 0
+set class-of-service drop-profiles dp1 interpolate drop-probability 80
+set class-of-service schedulers s1 transmit-rate percent 40
+set class-of-service schedulers s1 drop-profile-map loss-priority any protocol any drop-profile dp1
+set class-of-service schedulers s1 explicit-congestion-notification
+set class-of-service forwarding-classes class RDMA queue-num 4
+set class-of-service scheduler-maps sm1 forwarding-class RDMA scheduler s1
+set class-of-service interfaces et-0/0/1 scheduler-map sm1
+"""
+
 # The fields of a profile that most tests change one or two of.
 SONIC_PROFILE = {
     "ecn": "ecn_all",

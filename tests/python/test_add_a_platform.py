@@ -36,7 +36,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m shoal "$@"\n', encoding="utf-8")
     command.chmod(0o755)
     found = skeletons.BLOCK.findall(PAGE)
-    assert len(found) == 4
+    assert len(found) == 5
     for path, where, _, text in found:
         skeletons.apply(folder / path, where, text)
     return folder
@@ -76,7 +76,7 @@ def test_the_commands_print_what_the_page_shows(copy: Path) -> None:
 
 def test_the_platform_is_in_the_help_and_its_options_are_its_own(copy: Path) -> None:
     shown = " ".join(run(copy, "shoal", "config", "write", "--help").split())
-    assert "eos or cumulus." in shown
-    assert "--nvue-apply" in shown
-    refused = "if shoal config write step-single --platform eos --nvue-apply 2>&1; then exit 1; fi"
-    assert "`--nvue-apply` is no option of eos" in run(copy, "bash", "-c", refused)
+    assert "os10, nxos or eos." in shown
+    assert "--os10-system" in shown
+    refused = "if shoal config write step-single --platform eos --os10-system 2>&1; then exit 1; fi"
+    assert "`--os10-system` is no option of eos" in run(copy, "bash", "-c", refused)

@@ -230,7 +230,7 @@ WRONG = (
     (["advise", "--rate", "10 Gbit/s"], "the round trip without queueing is not known"),
     (["advise", "--rate", "10 Gbit/s", "--rtt", "100 us", "--goal", "speed"], "there is no goal `speed`"),
     (["advise", "--rate", "10 Gbit/s", "--rtt", "100 us", "--device", "swich"], "there is no device `swich`"),
-    (["advise", "--rate", "10 Gbit/s", "--rtt", "100 us", "--platform", "junos"], "there is no platform `junos`"),
+    (["advise", "--rate", "10 Gbit/s", "--rtt", "100 us", "--platform", "vrp"], "there is no platform `vrp`"),
     (["advise", "--rate", "10 Gbit/s", "--rtt", "100 us", "--share", "2"], "a share of 2.0"),
 )
 

@@ -159,7 +159,7 @@ def test_secrets_are_never_shown_nor_written(files: Path, inside: Cli) -> None:
             "SONiC, ecnconfig",
         ),
         (("write", "step-single", "--platform", "nxos", "--dev", "eth1"), "`--dev` is no option of nxos", "one of tc"),
-        (("write", "step-single", "--platform", "sonic", "--current", "9:1"), "not MIN:MAX", "1048576:2097152"),
+        (("write", "step-single", "--platform", "ecnconfig", "--current", "9:1"), "not MIN:MAX", "1048576:2097152"),
         (("write", "step-single", "--platform", "sonic", "--profile", "a b"), "not a name of a profile", "DC_STEP"),
         (("write", "parking-lot", "--platform", "sonic"), "one bottleneck", "coexistence"),
         (("write", "coupled", "--platform", "tc"), "not part of Linux", "dualpi2"),

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from switch_documents import EOS_DUAL, NXOS_DUAL, OPENCONFIG_STEP, SONIC_STEP, TC_RED, read
+from switch_documents import EOS_DUAL, JUNOS_ECN, NVUE_STEP, NXOS_DUAL, OPENCONFIG_STEP, SONIC_STEP, TC_RED, read
 
 import shoal
 
 # As the vendors' documents have them, shortened.
 FOREIGN = {
-    "Junos": "set class-of-service drop-profiles dp1 interpolate fill-level [ 10 40 ]\n",
-    "NVUE of Cumulus Linux": "nv set qos congestion-control default-global traffic-class 3 ecn enable\n",
+    "Junos in XML or JSON": "<configuration><class-of-service><schedulers></schedulers></class-of-service>",
     "Nokia SR Linux": '{"srl_nokia-qos:qos": {"queue-management-profile": []}}',
     "Nokia SR OS": 'configure qos slope-policy "fabric"\n',
     "Cisco IOS XR": "policy-map OUT\n class RDMA\n  random-detect 100 us 200 us ecn\n !\n end-policy-map\n",
@@ -33,7 +32,7 @@ def test_systems_that_are_not_read_are_refused_by_their_names(system: str) -> No
         assert "these are read, and --platform names them: " in str(caught.value)
 
 
-@pytest.mark.parametrize("text", [NXOS_DUAL, EOS_DUAL, SONIC_STEP, OPENCONFIG_STEP, TC_RED])
+@pytest.mark.parametrize("text", [NXOS_DUAL, EOS_DUAL, SONIC_STEP, OPENCONFIG_STEP, TC_RED, NVUE_STEP, JUNOS_ECN])
 def test_what_is_read_is_not_taken_for_another(text: str) -> None:
     assert read(text).queues
 

@@ -67,6 +67,99 @@ TC_JSON = [
 ]
 
 
+NVUE = (
+    "nv set qos congestion-control P traffic-class 3,4 min-threshold 40000",
+    "nv set qos congestion-control P traffic-class 3,4 max-threshold 200000",
+    "nv set qos congestion-control P traffic-class 3 probability 80",
+    "sudo nv set qos congestion-control P traffic-class 3 red enable",
+    "nv unset qos congestion-control P traffic-class 4 red",
+    "nv set qos egress-scheduler default-global traffic-class 3 bw-percent 60",
+    "nv set qos egress-shaper S traffic-class 3 max-rate 500000",
+    "nv set qos mapping default-global dscp 10 switch-priority 3",
+    "nv set qos advance-buffer-config default-global egress-lossy-buffer traffic-class 3 shared-alpha alpha_1_4",
+    "nv set interface swp1-2 qos congestion-control profile P",
+    "nv set interface swp1 link speed 100G",
+)
+NVUE_AROUND = f"nv set system aaa user {MARKER} password {MARKER}\nnv unset system {MARKER}\n# {MARKER}\n{MARKER}"
+NVUE_YAML = """\
+    qos:
+      congestion-control:
+        P:
+          traffic-class:
+            '3': {ecn: enable, min-threshold: 40000, max-threshold: 200000, probability: 80}
+      egress-scheduler:
+        default-global:
+          traffic-class:
+            '3':
+              bw-percent: 60
+"""
+
+
+def of_nvue_yaml() -> Iterator[str]:
+    secret = f"    system:\n      aaa: {{user: {{{MARKER}: {{password: {MARKER}}}}}}}  # {MARKER}\n"
+    for lines in broken_lines(NVUE_YAML.splitlines()):
+        text = "\n".join(lines)
+        yield f"- header: {{{MARKER}: {MARKER}}}\n- set:\n{secret}{text}\n"
+        yield f"- set:\n{text}\n{secret}      {MARKER}: &a {MARKER}\n      {MARKER}: *a\n"
+
+
+JUNOS = (
+    "set class-of-service drop-profiles dp1 interpolate fill-level [ 30 60 ] drop-probability [ 0 80 ]",
+    "set class-of-service schedulers s1 transmit-rate percent 40",
+    "set class-of-service schedulers s1 drop-profile-map loss-priority any protocol any drop-profile dp1",
+    "set class-of-service schedulers s1 explicit-congestion-notification",
+    "set class-of-service scheduler-maps sm1 forwarding-class RDMA scheduler s1",
+    "set class-of-service forwarding-classes class RDMA queue-num 4",
+    "set class-of-service classifiers dscp c forwarding-class RDMA loss-priority low code-points af11",
+    "set class-of-service interfaces et-0/0/1 unit 0 classifiers dscp c",
+    "set class-of-service interfaces et-0/0/1 scheduler-map sm1",
+    "set interfaces et-0/0/1 speed 100g",
+)
+JUNOS_AROUND = f"""set system login user {MARKER} authentication encrypted-password "{MARKER}"
+set snmp community {MARKER}
+deactivate system login user {MARKER}
+set interfaces et-0/0/1 description "{MARKER} {{ ; speed"
+set interfaces et-0/0/1 unit 0 description {MARKER}
+set firewall family inet filter {MARKER} term {MARKER} then forwarding-class {MARKER}
+set groups {MARKER} system host-name {MARKER}
+# {MARKER}"""
+JUNOS_BLOCKS = """class-of-service {
+    drop-profiles {
+        dp1 {
+            interpolate {
+                fill-level [ 30 60 ];
+                drop-probability [ 0 80 ];
+            }
+        }
+    }
+    interfaces {
+        et-0/0/1 {
+            scheduler-map sm1;
+        }
+    }
+    scheduler-maps {
+        sm1 {
+            forwarding-class RDMA scheduler s1;
+        }
+    }
+    schedulers {
+        s1 {
+            drop-profile-map loss-priority any protocol any drop-profile dp1;
+            explicit-congestion-notification;
+        }
+    }
+}"""
+
+
+def of_junos_blocks() -> Iterator[str]:
+    secret = f'system {{ login {{ user {MARKER} {{ authentication {{ encrypted-password "{MARKER} }}{{"; }} }} }} }}'
+    secret += f"\n/* {MARKER} */ snmp {{ community {MARKER} {{ inactive: authorization {MARKER}; }} }} # {MARKER}\n"
+    for lines in broken_lines(JUNOS_BLOCKS.splitlines()):
+        text = "\n".join(lines)
+        yield f"{secret}{text}\n{secret}"
+        yield f"groups {{ {MARKER} {{ {secret} }} }}\n{text}\n{MARKER} {MARKER};\n"
+
+
 def shown(text: str, platform: str | None) -> str:
     """Everything that is shown of a text: what was read in all forms, or the error."""
     try:
@@ -177,6 +270,10 @@ AFTER = ("", f" # {MARKER}", f"; curl -u admin:{MARKER} x", f" && export K={MARK
         ),
         ("tc", lambda: of_lines("\n".join(TC_SHOWN), f"$ export K={MARKER}\n{MARKER} qdisc", "")),
         ("tc", of_tc_json),
+        ("nvue", lambda: of_lines("\n".join(NVUE), NVUE_AROUND, *AFTER)),
+        ("nvue", of_nvue_yaml),
+        ("junos", lambda: of_lines("\n".join(JUNOS), JUNOS_AROUND, "", f" # {MARKER}")),
+        ("junos", of_junos_blocks),
         ("ecnconfig", lambda: of_lines(COMMANDS, SHELL_AROUND, *AFTER)),
     ],
 )

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from math import ceil
 
 from shoal.errors import UsageError
 
@@ -108,6 +109,11 @@ class Amount:
         """The amount rounded up to whole cells, as switches compare."""
         exact = self.bytes_at(port)
         return None if exact is None else rounded_up(exact, port.cell_bytes)
+
+    def rounded_to(self, unit: Unit, port: Port) -> Amount | None:
+        """The amount rounded up to whole ones of another unit; ``None`` if that has no size at the port."""
+        exact, size = self.bytes_at(port), Amount(Fraction(1), unit).bytes_at(port)
+        return None if exact is None or not size else Amount(Fraction(ceil(exact / size)), unit)
 
     def seconds_at(self, port: Port) -> Fraction | None:
         """How long the port takes for it, or the time itself."""

@@ -10,8 +10,7 @@ _alike: tuple[tuple[str, str], ...] = (
     ("Dell OS10", r"OS10|^\s*wred \S+\s*$|^\s*random-detect color (green|yellow|red)\b"),
 )
 _others: tuple[tuple[str, str], ...] = (
-    ("Junos", r"^\s*set (groups \S+ )?class-of-service\s|^\s*class-of-service\s*\{|^\s*drop-profiles\s*\{"),
-    ("NVUE of Cumulus Linux", r"^\s*nv (set|config|show)\b|^\s*congestion-control:\s*$"),
+    ("Junos in XML or JSON", r"<class-of-service>|\"class-of-service\"\s*:"),
     ("Nokia SR OS", r"^\s*(/?configure )?qos slope-policy\b|^\s*slope-policy\s"),
     ("Cisco IOS XR", r"IOS XR|^\s*end-policy-map\s*$"),
     ("H3C Comware", r"^\s*qos wred (queue )?(table|apply)\b|^\s*queue \d+ (drop-level \d+ )?low-limit"),

@@ -265,9 +265,12 @@ class Queue:
         return self if is_strict and scheduler.serving is Serving.WEIGHTED else replace(self, scheduler=scheduler)
 
     def at(self, port: Port) -> Port:
-        """The port at the rate that the queue is sent with."""
+        """The port at the rate that the queue is sent with, and with what it may hold, if that is written."""
         rates = [line.rate_bps for line in self.lines if line.rate_bps is not None]
-        return replace(port, rate_bps=min([port.rate_bps, *rates])) if rates else port
+        port = replace(port, rate_bps=min([port.rate_bps, *rates])) if rates else port
+        if port.buffer_bytes is None and self.buffer is not None:
+            return replace(port, buffer_bytes=self.buffer.tail_drop_bytes(port))
+        return port
 
     @property
     def laws(self) -> tuple[tuple[Packets, Law], ...]:

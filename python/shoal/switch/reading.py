@@ -21,6 +21,8 @@ from shoal.switch.presets import Switch
 _string = re.compile(r'"(?:[^"\\]|\\.)*"(\s*:)?')
 # Such as `leaf1(config-pmap-que)# `, `switch> ` and `admin@sw:~$ `.
 _prompt = re.compile(r"^[\w.-]+(?:@[\w.-]+)?(?::[^\s#$>]*)?(?:\([\w-]+\))?[#>$] +(?=\S)", re.MULTILINE)
+# Where JSON begins, and not a banner of Junos such as `[edit]` or `{master:0}`.
+_json = re.compile(r'\s*[{\[]\s*["{\[\]}]')
 _jinja = re.compile(r"\{%|\{\{")
 
 
@@ -39,7 +41,7 @@ class Document:
 
     def __post_init__(self) -> None:
         """Take the prompts of a terminal off its lines, which keep their numbers."""
-        if self.text.lstrip()[:1] not in ("{", "["):
+        if _json.match(self.text) is None:
             object.__setattr__(self, "text", _prompt.sub("", self.text))
 
     def source(self, line: int) -> Source:
@@ -90,6 +92,25 @@ def say_kbytes(document: Document, queues: Iterable[Queue]) -> None:
         document.remark(
             "kbytes are read as 1000 bytes: the documents that were read do not say whether they are 1024",
             hint="the difference is 2.4 %",
+        )
+
+
+def say_paused(document: Document, queue: Queue) -> None:
+    """Say that a queue pauses its senders, which scenarios do not."""
+    document.remark(
+        "priority flow control is on: senders are paused before packets are dropped",
+        hint="the scenario drops what does not fit",
+        queue=queue.name,
+    )
+
+
+def say_speeds(document: Document, rates_bps: Iterable[int]) -> None:
+    """Say when ports that have queues have another speed than the one that thresholds are shown for."""
+    if others := sorted(set(rates_bps) - {document.port.rate_bps}):
+        document.remark(
+            f"ports of this file have {', '.join(f'{rate / 1e9:g}' for rate in others)} Gbit/s: times, and what is "
+            "simulated, are of the given speed",
+            hint="give that of the port as --port-speed",
         )
 
 

@@ -255,12 +255,13 @@ def aqm_of(queue: Queue, experiment: Experiment) -> ClassesQueueAqm:
     if queue.not_ect is NotEct.PLATFORM and queue.mark is not None and experiment.not_ect == "drop":
         drop = replace(queue.mark, action=Action.DROP)
     aqm: Wred = {"kind": "wred"}
+    port = queue.at(experiment.port)
     if queue.mark is not None:
-        aqm["mark"] = _table(queue.mark, experiment.port)
+        aqm["mark"] = _table(queue.mark, port)
     if drop is not None:
-        aqm["drop"] = _table(drop, experiment.port)
+        aqm["drop"] = _table(drop, port)
     if queue.drop_ect is not None:
-        aqm["drop_ect"] = _table(queue.drop_ect, experiment.port)
+        aqm["drop_ect"] = _table(queue.drop_ect, port)
     weights = {law.weight or 0 for law in (queue.mark, drop, queue.drop_ect) if law is not None}
     if len(weights) > 1:
         experiment.remarks.append(
@@ -319,7 +320,7 @@ def buffer_of(queue: Queue, experiment: Experiment) -> str:
     if queue.exact is not None and "limit" in queue.exact:
         # The law's own limit holds; a buffer that is assumed would be compared with its thresholds.
         return "unlimited"
-    ends = [end.bytes_at(port) or Fraction(0) for _, law in queue.laws for end in (law.min, law.max)]
+    ends = [end.bytes_at(queue.at(port)) or Fraction(0) for _, law in queue.laws for end in (law.min, law.max)]
     ends = [end for end in ends if end < _beyond_bytes]
     assumed = max(ceil(2 * max(ends, default=Fraction(0))), ceil(4 * experiment.rtt_s * port.rate_bps / 8))
     if not own_law(queue):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import lcm, log2
@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 from shoal.errors import UsageError
 from shoal.scenario import Scenario
 from shoal.switch.amounts import Amount, Port, Unit, decimal, rounded_up, whole_bytes
-from shoal.switch.model import Law, Queue, Remark, Where
+from shoal.switch.model import Law, Queue, Remark, Serving, Where
 from shoal.switch.options import Options
 from shoal.switch.presets import Switch
 
@@ -71,6 +71,23 @@ class Refusals:
         raise UsageError(f"{self.title} cannot express this queue: {reasons}", hint=hints)
 
 
+def shares(queues: Sequence[Queue], writing: Writing[Options]) -> Mapping[str, int]:
+    """Weights of queues, by their names, as whole percent of the port: at least 1, and 100 in all at most."""
+    weights = {
+        queue.name: max(1, queue.scheduler.weight or 1)
+        for queue in queues
+        if queue.scheduler is not None and queue.scheduler.serving is Serving.WEIGHTED
+    }
+    total = sum(weights.values())
+    if total <= 100:
+        return weights
+    parts = {name: max(1, weight * 100 // total) for name, weight in weights.items()}
+    if any(part * total != 100 * weights[name] for name, part in parts.items()):
+        before, after = (":".join(map(str, each.values())) for each in (weights, parts))
+        writing.remark(queues[0], f"the weights {before} become {after} percent of the port")
+    return parts
+
+
 def needs_thresholds(queue: Queue, refusals: Refusals) -> None:
     """Refuse a queue whose law has no thresholds."""
     if queue.unknown:
@@ -102,23 +119,29 @@ def fitted(law: Law, writing: Writing[Options], queue: Queue, refusals: Refusals
 
     Thresholds are rounded up, so that K is never smaller than asked. A ramp keeps its two ends apart.
     """
-    least, most = (_in_units(amount, writing.port, units, refusals) for amount in (law.min, law.max))
+    port = queue.at(writing.port)
+    least, most = (_in_units(amount, port, units, refusals) for amount in (law.min, law.max))
     if least is None or most is None:
         return law
     switch = writing.switch
-    step = lcm(writing.port.cell_bytes * switch.threshold_cells, switch.threshold_bytes)
+    step = lcm(port.cell_bytes * switch.threshold_cells, switch.threshold_bytes)
     if step > 1 and not least.unit.is_time and Unit.BYTES in units:
-        least, most = (_in_steps(amount, step, writing.port) for amount in (least, most))
-        if least == most and law.min != law.max:
-            most = whole_bytes(int(least.number) + step)
+        least, most = (_in_steps(amount, step, port) for amount in (least, most))
+    if least == most and law.min != law.max:
+        most = (
+            whole_bytes(int(least.number) + step) if most.unit is Unit.BYTES else replace(most, number=least.number + 1)
+        )
     if least == most and not switch.has_steps:
         refusals.add(
             f"{switch.title} rejects equal thresholds", f"write a maximum at least {step} bytes above the minimum"
         )
     for before, after in ((law.min, least), (law.max, most)):
-        if before.bytes_at(writing.port) != after.bytes_at(writing.port):
-            why = "whole bytes" if step == 1 else f"multiples of {step} bytes"
-            writing.remark(queue, f"{before} becomes {after}, in {why}")
+        if before.bytes_at(port) != after.bytes_at(port):
+            what = "percent of the buffer" if after.unit is Unit.PERCENT else after.unit.value
+            is_whole = step == 1 or after.unit is not Unit.BYTES
+            writing.remark(
+                queue, f"{before} becomes {after}, in {f'whole {what}' if is_whole else f'multiples of {step} bytes'}"
+            )
     return replace(law, min=least, max=most)
 
 
@@ -138,11 +161,10 @@ def _in_units(amount: Amount, port: Port, units: Mapping[Unit, str], refusals: R
             f"write it in bytes: {decimal(rounded(amount, port))} B at this port",
         )
         return None
-    exact = amount.bytes_at(port)
+    exact = amount.rounded_to(Unit.BYTES if Unit.BYTES in units else next(iter(units)), port)
     if exact is None:
         refusals.add("a threshold in percent of an unknown buffer", "--buffer BYTES")
-        return None
-    return whole_bytes(rounded_up(exact, 1))
+    return exact
 
 
 def rounded(amount: Amount, port: Port) -> Fraction:

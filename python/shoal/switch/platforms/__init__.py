@@ -12,6 +12,8 @@ from shoal.switch.options import Declaration, Options
 from shoal.switch.platforms.base import Platform
 from shoal.switch.platforms.ecnconfig import Ecnconfig
 from shoal.switch.platforms.eos import Eos
+from shoal.switch.platforms.junos import Junos
+from shoal.switch.platforms.nvue import Nvue
 from shoal.switch.platforms.nxos import Nxos
 from shoal.switch.platforms.openconfig import OpenConfig
 from shoal.switch.platforms.sonic import Sonic
@@ -19,7 +21,16 @@ from shoal.switch.platforms.tc import Tc
 from shoal.switch.reading import Document
 
 # In the order in which a text is tried.
-PLATFORMS: tuple[Platform[Any], ...] = (OpenConfig(), Sonic(), Ecnconfig(), Tc(), Nxos(), Eos())
+PLATFORMS: tuple[Platform[Any], ...] = (
+    OpenConfig(),
+    Sonic(),
+    Ecnconfig(),
+    Nvue(),
+    Junos(),
+    Tc(),
+    Nxos(),
+    Eos(),
+)
 NAMES = tuple(platform.name for platform in PLATFORMS)
 
 
@@ -77,12 +88,12 @@ def options_of(platform: Platform[Any], given: Mapping[str, object]) -> Options:
         A value is none, or the platform does not have the option; the message names it.
     """
     known = declared_options()
-    values = {name: known[name][0].field_of(value) for name, value in given.items()}
-    for name in values:
+    for name in given:
         if name not in platform.options.declarations():
             declaration, labels = known[name]
             raise UsageError(
                 f"`{declaration.flag}` is no option of {platform.name}", hint=f"it is one of {', '.join(labels)}"
             )
+    values = {name: known[name][0].field_of(value) for name, value in given.items()}
     options: Options = platform.options(**values)
     return options

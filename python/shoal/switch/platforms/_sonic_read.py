@@ -15,7 +15,7 @@ from shoal.switch.model import Action, Buffer, Law, Queue, Scheduler, Serving, S
 from shoal.switch.platforms import _sonic_fields as fields
 from shoal.switch.platforms._sonic_tables import Tables
 from shoal.switch.presets import COLOURS, Switch, find_switch
-from shoal.switch.reading import Document, table
+from shoal.switch.reading import Document, say_paused, say_speeds, table
 
 
 def queues(document: Document) -> list[Queue]:
@@ -232,7 +232,7 @@ class _Reader:
         for name, entry in self.tables["WRED_PROFILE"].items():
             profile = Profile(self.document, self.tables, name, entry)
             profiles[name] = profile.laws(), profile.unknown
-        self.compare_speeds()
+        say_speeds(self.document, stated_rates_bps(self.tables))
         self.leave_undecided()
         ports_of: dict[_State, list[str]] = {}
         line_of: dict[_State, int] = {}
@@ -265,11 +265,7 @@ class _Reader:
                 source=self.document.source(line_of[state]),
             )
             if state.is_lossless:
-                self.document.remark(
-                    "priority flow control is on: senders are paused before packets are dropped",
-                    hint="the scenario drops what does not fit",
-                    queue=queue.name,
-                )
+                say_paused(self.document, queue)
             queues.append(self.with_laws(queue, state.profile, profiles, line_of[state]))
         bound = {queue.profile for queue in queues}
         for name in profiles:
@@ -393,15 +389,6 @@ class _Reader:
         for name, entry in self.tables["PORT_QOS_MAP"].items():
             if isinstance(entry, Mapping) and "dot1p_to_tc_map" in entry and "dscp_to_tc_map" not in entry:
                 self.document.leave_undecided("`dot1p_to_tc_map`", self.tables.line("PORT_QOS_MAP", name))
-
-    def compare_speeds(self) -> None:
-        """Say when ports that have queues have another speed than the one that thresholds are shown for."""
-        if others := sorted(stated_rates_bps(self.tables) - {self.document.port.rate_bps}):
-            self.document.remark(
-                f"ports of this file have {', '.join(f'{rate / 1e9:g}' for rate in others)} Gbit/s: times, and what is "
-                "simulated, are of the given speed",
-                hint="give that of the port as --port-speed",
-            )
 
     def state(self, port: str, index: int, entry: Mapping[str, Any]) -> _State:
         """What a queue of a port is; priority and queue are taken to have the same number."""
