@@ -22,5 +22,10 @@ pub(super) const DOC: ModelDoc = ModelDoc {
             text: "A dequeue makes up for all signals that are due, as 6.12 does; the newest kernels stop after 256.",
             test: "one_dequeue_makes_up_for_missed_signals",
         },
+        Difference {
+            text: "A queue that becomes empty without a drop keeps the time since when packets have waited longer than \
+                   the target, as 6.12 does; kernels from 7.0 on forget it.",
+            test: "what_an_empty_queue_means_depends_on_what_was_dropped",
+        },
     ],
 };

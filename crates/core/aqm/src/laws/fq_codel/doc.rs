@@ -27,5 +27,10 @@ pub(super) const DOC: ModelDoc = ModelDoc {
             text: "drop_batch is what is written; for years the kernel turned any configured value into 1.",
             test: "the_fattest_flow_is_cut_in_batches_from_its_head",
         },
+        Difference {
+            text: "A queue that becomes empty without a drop keeps the time since when packets have waited longer than \
+                   the target, as 6.12 does; kernels from 7.0 on forget it.",
+            test: "what_an_empty_queue_means_depends_on_what_was_dropped",
+        },
     ],
 };
