@@ -266,7 +266,7 @@ def test_what_a_joint_law_costs_is_measured() -> None:
     """EOS drops ECT packets by the law for the others, too: a remark says what that costs; NX-OS tells them apart."""
     from shoal.advise.configuring import configuration
 
-    question = Question(rate="1 Gbit/s", rtt="200 us", flows=4, incast=16)
+    question = Question(rate="1 Gbit/s", rtt="200 us", incast=16)
     aqm: Wred = {
         "kind": "wred",
         "mark": {"min": "15104 B", "max": "15104 B", "max_probability": 1.0},
@@ -283,3 +283,6 @@ def test_what_a_joint_law_costs_is_measured() -> None:
     (lost, timeouts), (advised_lost, advised_timeouts) = (tuple(map(int, pair)) for pair in counts)
     assert lost > 3 * advised_lost > 0
     assert timeouts >= advised_timeouts
+    # The page says these numbers.
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "ask-for-advice.md").read_text(encoding="utf-8")
+    assert effect.partition(": ")[2] in " ".join(page.split())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -89,3 +90,19 @@ def test_command_line(cli: Cli, tmp_path: Path) -> None:
     assert again["queues"][0]["parts_of_a_fair_share"]["cubic"]["n"] == 3
     refused = cli("config", "judge", str(tmp_path / "nexus.txt"), "--port-speed", "10G", "--queue", "9")
     assert refused.code == 2
+
+
+def test_why_cubic_starves_where_both_are_marked() -> None:
+    """A ramp marks both kinds alike; what a mark costs each of them is the reason."""
+    law = "random-detect minimum-threshold 250 kbytes maximum-threshold 1000 kbytes drop-probability 10 weight 0 ecn"
+    text = f"policy-map type queuing P\n  class type queuing c-out-8q-q3\n    {law}\n"
+    port = Port(10 * GBIT, buffer_bytes=2_000_000)
+    experiment = Experiment(port, Fraction(1, 10_000), buffer_bytes=2_000_000)
+    marked = next(each for each in judge(read(text, rate_bps=port.rate_bps).queues, experiment) if each.has_ecn)
+    assert marked.verdict == "starves CUBIC"
+    (mechanism,) = marked.mechanisms
+    assert re.fullmatch(
+        r"both see marks, on [0-9.]+% of DCTCP's packets and [0-9.]+% of CUBIC's, and answer differently: by the mean "
+        r"of alpha a reduction takes [0-9.]+% of a DCTCP window, and 30% of a CUBIC window",
+        mechanism,
+    )
