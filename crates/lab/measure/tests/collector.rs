@@ -74,9 +74,9 @@ fn finish(collector: Collector, experiment: &Experiment, fct_s: Vec<f64>) -> Mea
             transfers_begun: 3,
             app: AppMeter::None,
         };
-        results.push(number, flow);
+        results.push(number as u32, flow);
     }
-    collector.finish(experiment, results, |_, _, _| Vec::new())
+    collector.finish(experiment, results, |_, _, _, _| Vec::new())
 }
 
 fn table<'a>(measured: &'a Measured, name: &str) -> &'a Table {
@@ -184,7 +184,7 @@ fn tables_have_one_order_and_waits_are_noted_where_somebody_waits() {
 #[test]
 fn transfers_are_compared_with_what_they_would_take_alone() {
     let experiment = experiment();
-    let alone = experiment.transfer_alone(&experiment.flows[0]).unwrap();
+    let alone = experiment.transfer_alone(&experiment.flows.of(0)).unwrap();
     let ideal_s =
         alone.propagation.as_secs_f64() + 8.0 * alone.wire_bytes as f64 / alone.rate.as_bps() as f64;
     let measured = finish(Collector::new(&experiment), &experiment, vec![ideal_s, 3.0 * ideal_s]);

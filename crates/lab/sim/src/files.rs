@@ -120,7 +120,7 @@ impl CaptureFile {
         let codepoints = experiment.codepoints();
         let responses = experiment.flows.iter().map(|flow| (flow.endpoint, flow.forward));
         let requests = experiment.asking_flows().map(|number| {
-            let flow = &experiment.flows[number as usize];
+            let flow = experiment.flows.of(number);
             (flow.endpoint, flow.backward)
         });
         let connections =

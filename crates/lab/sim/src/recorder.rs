@@ -85,6 +85,11 @@ impl Recorder {
         }
     }
 
+    /// A packet is dropped at any link, monitored or not.
+    pub(crate) fn on_lost(&mut self, packet: &Packet) {
+        self.collector.on_lost(packet.flow.0);
+    }
+
     /// An arrival is dropped.
     pub(crate) fn on_drop(
         &mut self,

@@ -183,6 +183,18 @@ impl Collector {
         }
     }
 
+    /// Reports that a packet of a connection is dropped at any link, monitored or not.
+    pub fn on_lost(&mut self, flow: u32) {
+        if let Some(carried) = self.carried.get_mut(flow as usize) {
+            carried.dropped = carried.dropped.wrapping_add(1);
+        }
+    }
+
+    /// Number of packets of a connection that were reported by [`Self::on_lost`]; it wraps around.
+    pub fn lost(&self, flow: u32) -> u32 {
+        self.carried[flow as usize].dropped
+    }
+
     /// The meter of the queue for traffic classes that a flow's packets join, if the link has such queues. It is told
     /// what the link is told, packet by packet.
     pub fn class_meter(&mut self, link: u32, flow: u32) -> Option<&mut QueueMeter> {
