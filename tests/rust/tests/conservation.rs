@@ -36,7 +36,7 @@ fn check_windows(experiment: &Experiment, outcome: &Outcome) {
         let (flow, cwnd, ssthresh) = (flows[row] as usize, windows[row], thresholds[row]);
         // NaN is "no threshold yet".
         assert!(cwnd >= 1.0 && (ssthresh >= 2.0 || ssthresh.is_nan()), "cwnd {cwnd}, ssthresh {ssthresh}");
-        let config = &experiment.endpoints[experiment.flows[flow].endpoint as usize];
+        let config = &experiment.endpoints[experiment.flows.of(flow as u32).endpoint as usize];
         let may_be_one = results[flow].timeouts > 0
             || config.initial_window == Some(1)
             || config.stack.linux().is_none_or(|rules| rules.cwr == Recovery::RateHalving);

@@ -11,6 +11,7 @@ mod corpora;
 mod coupled_queues;
 mod delay_laws;
 mod determinism;
+mod ended_flows;
 mod exact_times;
 mod feedback;
 mod frames;

@@ -98,17 +98,18 @@ impl Transmission {
         self.serialiser.span(bytes)
     }
 
+    /// Whether the rate changes before `end`, at which a transmission ends whose span was asked last.
+    #[inline]
+    pub fn may_exceed(&self, end: Time) -> bool {
+        end > self.look
+    }
+
     /// Bits that a transmission carries beyond what the link's rates allow in its time, because it goes on after the
     /// rate has fallen or an outage has begun. It begins at `at`, for which [`Self::span`] of `bytes` was asked last,
     /// and takes `span`.
-    #[inline]
-    pub fn excess_bits(&self, bytes: u32, at: Time, span: Span) -> u64 {
-        if at + span <= self.look { 0 } else { self.excess_after_change(bytes, at, span) }
-    }
-
     #[cold]
     #[inline(never)]
-    fn excess_after_change(&self, bytes: u32, at: Time, span: Span) -> u64 {
+    pub fn excess_bits(&self, bytes: u32, at: Time, span: Span) -> u64 {
         let Some(Changes { all, next, .. }) = self.changes.as_deref() else { return 0 };
         let (end, bits) = (at + span, u64::from(bytes) * 8);
         let changes = &all[*next..];

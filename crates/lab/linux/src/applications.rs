@@ -100,8 +100,6 @@ struct Random {
 
 /// Random times of flows and of barriers; a barrier is named after the first flow of its group.
 fn random(experiment: &Experiment) -> impl Iterator<Item = Random> {
-    let first_of_group =
-        |number: usize, flow: &Flow| number == 0 || experiment.flows[number - 1].group != flow.group;
     (0u32..).zip(&experiment.flows).filter_map(move |(number, flow)| {
         let of = |whose: String, stream: String, mean: Span, rest: Span| {
             let until = experiment.duration.saturating_sub(flow.start.since(shoal_units::Time::ZERO));
@@ -109,15 +107,15 @@ fn random(experiment: &Experiment) -> impl Iterator<Item = Random> {
         };
         match flow.app {
             App::Requests { think, barrier, .. } if think.at_random => {
-                let rtt = experiment.base_rtt(flow);
+                let rtt = experiment.base_rtt(&flow);
                 if !barrier {
                     of(format!("flow {number}"), experiment.stream_name("think", number), think.mean, rtt)
-                } else if first_of_group(number as usize, flow) {
+                } else if experiment.flows.of_group(flow.group).start == number {
                     let stream = format!("think/{}", experiment.groups[flow.group as usize].name);
                     let own = experiment.flows.iter().filter(|other| other.group == flow.group);
                     // A round lasts at least as long as its longest exchange; the first round may begin with
                     // any of the flows.
-                    let rtt = own.map(|other| experiment.base_rtt(other)).max().unwrap_or(rtt);
+                    let rtt = own.map(|other| experiment.base_rtt(&other)).max().unwrap_or(rtt);
                     of(format!("barrier {}", flow.group), stream, think.mean, rtt)
                 } else {
                     None

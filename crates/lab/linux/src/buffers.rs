@@ -64,13 +64,13 @@ pub(crate) fn in_links(experiment: &Experiment) -> f64 {
         delays.fold(Span::ZERO, |sum, delay| sum + delay)
     };
     // What a link has sent may then be on a pure delay, of the data's path or, as ACKs, of the return path.
-    let on_both = |flow: &Flow| pure(flow.forward) + pure(flow.backward);
+    let on_both = |flow: Flow| pure(flow.forward) + pure(flow.backward);
     let beyond = experiment.flows.iter().map(on_both).max().unwrap_or(Span::ZERO);
     let mut small = vec![f64::INFINITY; experiment.links.len()];
     for flow in &experiment.flows {
         // TCP small queues bound what waits in the card of a host that segments; ACKs take less than what they
         // acknowledge.
-        let Some(offload) = experiment.host_of(flow).offload else { continue };
+        let Some(offload) = experiment.host_of(&flow).offload else { continue };
         let firsts =
             [flow.forward, flow.backward].map(|path| experiment.paths[path as usize].first().copied());
         for first in firsts.into_iter().flatten() {

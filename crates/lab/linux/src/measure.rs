@@ -106,7 +106,7 @@ impl<'a> Measurement<'a> {
             .iter()
             .map(|path| path.iter().filter_map(|link| numbers[link.0 as usize]).collect());
         let flows = experiment.flows.iter().map(|flow| FlowRun {
-            plan: *flow,
+            plan: flow,
             meter: FlowMeter::new(window_start),
             counters: FlowCounters::default(),
             feedback: FeedbackCounters::default(),
@@ -310,7 +310,7 @@ impl<'a> Measurement<'a> {
         }
         let Self { collector, flows, waits, paths, cards, .. } = self;
         let mut results = FlowResults::new(experiment);
-        for (number, flow) in flows.into_iter().enumerate() {
+        for (number, flow) in (0..).zip(flows) {
             results.push(
                 number,
                 FinishedFlow {
@@ -322,7 +322,7 @@ impl<'a> Measurement<'a> {
                     quantum: 1,
                     fct_s: flow.completions,
                     transfers_begun: flow.last.map_or(0, |record| record.transfers_begun),
-                    app: waits.meter(number),
+                    app: waits.meter(number as usize),
                 },
             );
         }

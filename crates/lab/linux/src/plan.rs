@@ -99,7 +99,7 @@ fn captured(experiment: &Experiment, testbed: &Testbed) -> BTreeSet<Ipv4Addr> {
 /// Controllers of the groups; `None` for a group without flows.
 fn controls(experiment: &Experiment, kernel: &Kernel, refusals: &mut Refusals) -> Vec<Option<Control>> {
     let of_group = |(index, group): (usize, &shoal_scenario::Group)| {
-        let flow = experiment.flows.iter().find(|flow| flow.group as usize == index)?;
+        let flow = &experiment.flows.iter().find(|flow| flow.group as usize == index)?;
         let endpoint = &experiment.endpoints[flow.endpoint as usize];
         let place = format!("flow group `{}`", group.name);
         endpoints::check(&place, flow, endpoint, refusals);
@@ -173,7 +173,7 @@ impl Planned<'_> {
         self.testbed.write_counters(self.experiment, &mut text);
         self.testbed.write_shown(&mut text);
         for (flow, place) in self.experiment.flows.iter().zip(&self.testbed.places) {
-            line!(text, "{}", self.flow(flow, place));
+            line!(text, "{}", self.flow(&flow, place));
         }
         for (number, flow) in self.experiment.flows.iter().enumerate() {
             let dscp = self.experiment.groups[flow.group as usize].dscp;
@@ -314,7 +314,7 @@ impl Planned<'_> {
 
     /// The translation of a group; `None` if it has no flows.
     fn group_rule(&self, index: usize) -> Option<String> {
-        let flow = self.experiment.flows.iter().find(|flow| flow.group as usize == index)?;
+        let flow = &self.experiment.flows.iter().find(|flow| flow.group as usize == index)?;
         let app = applications::rule(self.experiment, flow);
         let Some(Control { sender, listener, connects_as, .. }) = &self.controls[index] else {
             return Some(format!("UDP, IP_TOS at the sender; {app}"));
@@ -378,7 +378,7 @@ impl Planned<'_> {
         let experiment = self.experiment;
         // Whatever the buffers, windows and applications bound the data in flight.
         let in_network = buffers::in_links(experiment)
-            .min(experiment.flows.iter().map(|flow| self.most_in_flight(flow)).sum());
+            .min(experiment.flows.iter().map(|flow| self.most_in_flight(&flow)).sum());
         let alive = experiment.flows.len() as f64;
         let bytes = KERNEL
             + BYTES_PER_BYTE * in_network

@@ -7,7 +7,7 @@
 mod flows;
 mod links;
 
-use crate::flow_results::FlowResults;
+use crate::flow_results::{FlowResults, TransferRates};
 use crate::laws::{self, BrokenLaw};
 use crate::{Bottleneck, DistributionTables, FlowBin, GroupResult, Measured, Notice, SenderSample, Window};
 pub use links::Departure;
@@ -17,9 +17,11 @@ use shoal_trace::{
     ControllerRow, DeliveryRow, EventRow, FlowRow, LinkIndex, Names, QueueRow, SegmentRow, Series, Table,
 };
 use shoal_units::Time;
+use shoal_units::cast::count_u32;
 
-/// A function that writes the notices of a run.
-pub type Notices = fn(&Experiment, &[GroupResult], &[Bottleneck]) -> Vec<Notice>;
+/// A function that writes the notices of a run. The groups list all of their flows, but those with transfers, which may
+/// list fewer; all of these are in the rates of transfers.
+pub type Notices = fn(&Experiment, &[GroupResult], &[Bottleneck], &TransferRates) -> Vec<Notice>;
 
 /// The number of a connection that belongs to no flow of the experiment.
 pub const NO_FLOW: u32 = u32::MAX;
@@ -35,6 +37,8 @@ pub struct Collector {
     links: Vec<MonitoredLink>,
     /// Data on the wire of each connection: flows first, then the connections of requests.
     carried: Vec<Carried>,
+    /// Number of the first flow of each group.
+    first_of_group: Vec<u32>,
     /// Bins by flow; empty if there is no time series.
     bins: Vec<FlowBin>,
     /// Flows whose controllers and events are traced.
@@ -53,13 +57,14 @@ pub struct Collector {
     deliveries: Option<Series<DeliveryRow>>,
 }
 
-/// Bytes of a flow's data on the wire of the first monitored link of its path; further links would count them
-/// again.
+/// What becomes of a connection's packets in the network.
 struct Carried {
+    /// Bytes of its data on the wire of the first monitored link of its path; further links would count them again.
     bytes: u64,
     /// Number of that link; [`NO_LINK`] if there is none.
     link: u32,
-    group: u32,
+    /// Number of its packets that queues have dropped.
+    dropped: u32,
 }
 
 /// Number of each link among the monitored ones.
@@ -80,12 +85,13 @@ impl Collector {
         let traced = experiment.traced(trace.controller_flows);
         let segment_flows = experiment.traced(trace.segment_flows);
         let traces_senders = !traced.numbers().is_empty();
-        let delivers = trace.records_distributions() && experiment.flows.iter().any(is_waited_for);
+        let delivers = trace.records_distributions() && experiment.flows.patterns().any(is_waited_for);
         Self {
             window_start: Time::ZERO + experiment.warmup,
             end: Time::ZERO + experiment.duration,
             links: MonitoredLink::all(experiment),
             carried: carried(experiment),
+            first_of_group: firsts(experiment),
             bins: if binned { vec![FlowBin::default(); experiment.flows.len()] } else { Vec::new() },
             last: vec![None; traced.numbers().len()],
             queue: binned.then(|| Series::new(&names)),
@@ -160,9 +166,9 @@ impl Collector {
             bottlenecks.push(bottleneck);
         }
         let window_s = (self.end - self.window_start).as_secs_f64();
-        let groups = flows.into_groups();
-        let notices = notices(experiment, &groups, &bottlenecks);
-        let (groups, metrics) = GroupResult::conclude(groups, experiment.trace.flows as usize);
+        let (groups, metrics, transfers) = flows.conclude();
+        let notices = notices(experiment, &groups, &bottlenecks, &transfers);
+        let groups = GroupResult::keep(groups, experiment.trace.flows.into());
         let window = Window { start_s: self.window_start.as_secs_f64(), end_s: self.end.as_secs_f64() };
         let mut tables = self.into_tables(experiment.flows.len());
         tables.extend(distributions.into_iter().flat_map(DistributionTables::into_tables));
@@ -206,6 +212,11 @@ pub fn names(experiment: &Experiment) -> Names {
     }
 }
 
+fn firsts(experiment: &Experiment) -> Vec<u32> {
+    let groups = 0..count_u32(experiment.groups.len());
+    groups.map(|group| experiment.flows.of_group(group).start).collect()
+}
+
 fn is_waited_for(flow: &Flow) -> bool {
     flow.app.has_barrier() || matches!(flow.app, App::Requests { .. } | App::Frames { .. })
 }
@@ -214,11 +225,10 @@ fn carried(experiment: &Experiment) -> Vec<Carried> {
     let numbers = link_numbers(experiment);
     let first = |path: &Vec<LinkId>| path.iter().find_map(|link| numbers[link.0 as usize]);
     let by_path: Vec<u32> = experiment.paths.iter().map(|path| first(path).unwrap_or(NO_LINK)).collect();
-    let flows = experiment.flows.iter();
-    let flows =
-        flows.map(|flow| Carried { bytes: 0, link: by_path[flow.forward as usize], group: flow.group });
+    let flows = experiment.flows.iter().map(|flow| by_path[flow.forward as usize]);
     // Requests are not part of their flow's data.
-    let asking = experiment.asking_flows().map(|flow| &experiment.flows[flow as usize]);
-    let requests = asking.map(|flow| Carried { bytes: 0, link: NO_LINK, group: flow.group });
-    flows.chain(requests).collect()
+    let requests = experiment.asking_flows().map(|_| NO_LINK);
+    let mut carried = Vec::with_capacity(experiment.flows.len());
+    carried.extend(flows.chain(requests).map(|link| Carried { bytes: 0, link, dropped: 0 }));
+    carried
 }

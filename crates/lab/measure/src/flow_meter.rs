@@ -244,7 +244,7 @@ impl FlowMeter {
     pub fn finish(mut self, counters: &FlowCounters, span: FlowSpan) -> FlowResult {
         self.advance(span.stop.unwrap_or(span.window_end).min(span.window_end));
         let window_s = span.window_end.since(span.window_start).as_secs_f64();
-        let rate = |bytes: u64| finite(8.0 * bytes as f64 / window_s);
+        let rate = |bytes: u64| window_rate_bps(bytes, window_s);
         let at_start = self.at_start.take().map_or_else(FlowCounters::default, |counters| *counters);
         let delivered_bytes = counters.delivered_bytes - at_start.delivered_bytes;
         let counted = |of: fn(&FlowCounters) -> u32| u64::from(of(counters) - of(&at_start));
@@ -313,6 +313,11 @@ impl FlowMeter {
             count: u64::from(self.srtt_count),
         }
     }
+}
+
+/// Rate in bit/s of so many bytes in a window of this length.
+pub(crate) fn window_rate_bps(bytes: u64, window_s: f64) -> Option<f64> {
+    finite(8.0 * bytes as f64 / window_s)
 }
 
 const fn nanos(time: Time) -> u64 {

@@ -115,10 +115,10 @@ mod tests {
     fn lawful() -> Bottleneck {
         let class = Class::Ect;
         let mut meter = QueueMeter::new(Time::ZERO, Rate::from_bps(10_000_000), MeterPace::default());
-        meter.on_arrival(Time::ZERO, class, false);
+        meter.on_arrival(Time::ZERO, class);
         meter.on_mark(Time::ZERO, class, Reason::Threshold);
         meter.on_departure(Time::ZERO, class, Span::ZERO, 1250);
-        meter.on_arrival(Time::ZERO, class, false);
+        meter.on_arrival(Time::ZERO, class);
         meter.on_drop(Time::ZERO, class, Reason::Early);
         meter.finish("l", Time::ZERO + Span::from_millis(10)).0
     }

@@ -10,6 +10,7 @@ mod fields;
 mod flow_meter;
 mod flow_results;
 mod frame_meter;
+mod group_sums;
 mod histogram;
 pub mod laws;
 mod link_history;
@@ -35,7 +36,7 @@ pub use fields::{ResultField, result_fields};
 pub use flow_meter::{
     AlphaSummary, FeedbackCounters, FlowCounters, FlowMeter, FlowResult, FlowSpan, SrttSummary, Summary,
 };
-pub use flow_results::{AppMeter, FinishedFlow, FlowResults};
+pub use flow_results::{AppMeter, EndedTransfer, FinishedFlow, FlowResults, TransferRates};
 pub use frame_meter::{FrameArrival, FrameMeter, FrameSummary};
 pub use histogram::{Bucket, Distribution, Histogram};
 pub use link_history::{AboveTarget, DelayFrom, LinkHistory, RateFrom};

@@ -8,15 +8,18 @@ pub use series::{Oscillation, oscillation, settled_from};
 pub use shares::{binned_shares, share_between};
 pub use steps::{ONE_STEP_S, RateStep, Settling, power, rate_steps, reached_from, settling};
 
-use crate::{Distribution, FlowResult, GroupResult, Metrics, RateSummary, SizeBin, Totals};
+use crate::group_sums::RateSums;
+use crate::{Distribution, FlowResult, GroupResult, Metrics};
 
 /// Jain's fairness index, (sum x)^2 / (n sum x^2), in 1/n..=1 (Jain, Chiu, Hawe 1984, DEC-TR-301).
 ///
 /// `None` if there is no rate, or none above zero.
 pub fn jain(rates: &[f64]) -> Option<f64> {
-    let sum: f64 = rates.iter().sum();
-    let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
-    finite(sum * sum / (rates.len() as f64 * squares))
+    let mut sums = RateSums::default();
+    for rate in rates {
+        sums.add(Some(*rate));
+    }
+    sums.jain()
 }
 
 /// `first / second`; `None` if `second` is zero or either is unknown.
@@ -29,16 +32,6 @@ pub fn starting(flows: &[FlowResult]) -> impl Iterator<Item = &FlowResult> {
     flows.iter().filter(|flow| flow.start_s.is_some())
 }
 
-/// Mean and sum of the rates of some flows; `None` if there are none or one is unknown.
-pub fn rate_summary(rates: impl IntoIterator<Item = Option<f64>>) -> RateSummary {
-    let Some(rates) = rates.into_iter().collect::<Option<Vec<f64>>>().filter(|rates| !rates.is_empty())
-    else {
-        return RateSummary::default();
-    };
-    let sum: f64 = rates.iter().sum();
-    RateSummary { mean: finite(sum / rates.len() as f64), sum: finite(sum) }
-}
-
 /// Time in seconds from the first byte sent to the last acknowledgement of a transfer that has the path to
 /// itself and is not limited by its window: `base_rtt_s + 8 wire_bytes / rate_bps`, where `base_rtt_s` is the
 /// round-trip propagation delay and `rate_bps` the rate of the slowest link.
@@ -49,7 +42,11 @@ pub fn ideal_fct_s(wire_bytes: u64, rate_bps: f64, base_rtt_s: f64) -> Option<f6
 /// Exact statistics of a list, with quantiles by nearest rank: the smallest value such that at least the given part of
 /// the list is at or below it. NaN must not be among the values.
 pub fn order_statistics(values: &[f64]) -> Distribution {
-    let mut sorted = values.to_vec();
+    statistics_of(&mut values.to_vec())
+}
+
+/// [`order_statistics`] of a list that is sorted for it.
+pub(crate) fn statistics_of(sorted: &mut [f64]) -> Distribution {
     sorted.sort_unstable_by(f64::total_cmp);
     let n = sorted.len();
     let quantile = |permille: usize| sorted.get((n * permille).div_ceil(1000).max(1) - 1).copied();
@@ -76,71 +73,29 @@ pub fn order_statistics(values: &[f64]) -> Distribution {
 /// ten.
 pub const SIZE_BINS: [u64; 5] = [0, 10_000, 100_000, 1_000_000, 10_000_000];
 
-/// Completion times and slowdowns of the transfers of some flows, by size; empty if there are no transfers.
-pub fn by_size(flows: &[FlowResult]) -> Vec<SizeBin> {
-    if flows.iter().all(|flow| flow.transfer_bytes.is_none()) {
-        return Vec::new();
-    }
-    let bounds = SIZE_BINS.iter().zip(SIZE_BINS[1..].iter().map(Some).chain([None]));
-    let bin = |(from, below): (&u64, Option<&u64>)| {
-        let inside = |flow: &&FlowResult| {
-            flow.transfer_bytes.is_some_and(|size| size >= *from && below.is_none_or(|below| size < *below))
-        };
-        let all = |of: fn(&FlowResult) -> &Vec<f64>| -> Vec<f64> {
-            flows.iter().filter(inside).flat_map(of).copied().collect()
-        };
-        let fct = all(|flow| &flow.fct_s);
-        let begun: u64 = flows.iter().filter(inside).map(|flow| flow.transfers_begun).sum();
-        SizeBin {
-            from_bytes: *from,
-            below_bytes: below.copied(),
-            count: fct.len() as u64,
-            unfinished: begun.saturating_sub(fct.len() as u64),
-            fct_s: order_statistics(&fct),
-            slowdown: order_statistics(&all(|flow| &flow.slowdown)),
-        }
-    };
-    bounds.map(bin).collect()
-}
-
 /// ACKs per data packet; `None` if either count is unknown or no packet arrived.
 pub fn acks_per_packet(acks_sent: Option<u64>, data_packets: Option<u64>) -> Option<f64> {
     finite(acks_sent? as f64 / data_packets? as f64)
 }
 
-/// Sums of the counts of some flows; `None` for a count that one of the flows does not have.
-pub fn totals(flows: &[FlowResult]) -> Totals {
-    // A group without flows has counts of zero.
-    let all = |of: fn(&FlowResult) -> Option<u64>| flows.iter().map(of).sum();
-    let start = Totals {
-        data_packets: all(|f| f.data_packets),
-        acks_sent: all(|f| f.acks_sent),
-        ..Totals::default()
-    };
-    flows.iter().fold(start, |sum, flow| Totals {
-        delivered_bytes: sum.delivered_bytes + flow.delivered_bytes,
-        marks_seen: sum.marks_seen + flow.marks_seen,
-        losses: sum.losses + flow.losses,
-        retransmissions: sum.retransmissions + flow.retransmissions,
-        timeouts: sum.timeouts + flow.timeouts,
-        reductions: sum.reductions + flow.reductions,
-        ..sum
-    })
-}
-
 impl Metrics {
+    /// The metrics of a run whose groups list all of their flows.
+    pub fn of(groups: &[GroupResult]) -> Self {
+        let mut rates = RateSums::default();
+        groups.iter().flat_map(|group| starting(&group.flows)).for_each(|flow| rates.add(flow.wire_bps));
+        Self::with(&rates, groups)
+    }
+
     /// The metrics of a run: Jain's index over the wire rates of all flows that start, and the ratio of the mean wire
     /// rates of every two groups, the earlier one first.
-    pub fn of(groups: &[GroupResult]) -> Self {
-        let rates: Option<Vec<f64>> =
-            groups.iter().flat_map(|group| starting(&group.flows)).map(|flow| flow.wire_bps).collect();
+    pub(crate) fn with(rates: &RateSums, groups: &[GroupResult]) -> Self {
         let pairs = groups.iter().enumerate().flat_map(|(i, first)| {
             groups[i + 1..].iter().map(move |second| {
                 let ratio = rate_ratio(first.wire_bps.mean, second.wire_bps.mean);
                 (format!("{}/{}", first.name, second.name), ratio)
             })
         });
-        Self { jain: rates.and_then(|rates| jain(&rates)), rate_ratio: pairs.collect() }
+        Self { jain: rates.jain(), rate_ratio: pairs.collect() }
     }
 }
 
@@ -152,6 +107,7 @@ pub(crate) fn finite(value: f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::RateSummary;
     use proptest::prelude::*;
 
     #[test]
@@ -169,8 +125,15 @@ mod tests {
         assert_eq!(rate_ratio(Some(2.0), Some(4.0)), Some(0.5));
         assert_eq!(rate_ratio(Some(1.0), Some(0.0)), None);
         assert_eq!(rate_ratio(None, Some(1.0)), None);
-        assert_eq!(rate_summary([Some(1.0), None]), RateSummary::default());
-        assert_eq!(rate_summary([Some(1.0), Some(2.0)]), RateSummary { mean: Some(1.5), sum: Some(3.0) });
+        let summary = |rates: [Option<f64>; 2]| {
+            let mut sums = RateSums::default();
+            for rate in rates {
+                sums.add(rate);
+            }
+            sums.summary()
+        };
+        assert_eq!(summary([Some(1.0), None]), RateSummary::default());
+        assert_eq!(summary([Some(1.0), Some(2.0)]), RateSummary { mean: Some(1.5), sum: Some(3.0) });
     }
 
     #[test]
@@ -201,7 +164,8 @@ mod tests {
             flow(None, &[]),
             flow(Some(1), &[8.0, 4.0]),
         ];
-        let bins = by_size(&flows);
+        let of = |flows: &[FlowResult]| GroupResult::new("g".into(), "reno".into(), flows.to_vec());
+        let bins = of(&flows).fct_by_size;
         let counts: Vec<_> = bins.iter().map(|bin| (bin.from_bytes, bin.count, bin.unfinished)).collect();
         let expected = [(0, 4, 0), (10_000, 1, 1), (100_000, 0, 0), (1_000_000, 0, 0), (10_000_000, 0, 2)];
         assert_eq!(counts, expected);
@@ -211,17 +175,16 @@ mod tests {
         );
         assert_eq!(bins[1].slowdown.p99, Some(10.0));
         assert_eq!((bins[0].below_bytes, bins[4].below_bytes), (Some(10_000), None));
-        assert_eq!(by_size(&flows[3..4]), []);
+        assert_eq!(of(&flows[3..4]).fct_by_size, []);
 
-        let mut group = GroupResult::new("g".into(), "reno".into(), flows.to_vec());
+        let mut group = of(&flows);
         let whole = group.clone();
         group.keep_flows(2);
         assert_eq!((group.flows.len(), group.flow_count, group.flows_omitted), (2, 5, 3));
         assert_eq!((group.fct_s, &group.fct_by_size), (whole.fct_s, &whole.fct_by_size));
 
         // Every group lists flows: six are two each; the group of one leaves a place, which goes to the first.
-        let of = |count| GroupResult::new("g".into(), "reno".into(), flows[..count].to_vec());
-        let (groups, _) = GroupResult::conclude([5, 1, 3].map(of).to_vec(), 6);
+        let groups = GroupResult::keep([5, 1, 3].map(|count| of(&flows[..count])).to_vec(), 6);
         let listed: Vec<_> = groups.iter().map(|group| (group.flows.len(), group.flows_omitted)).collect();
         assert_eq!(listed, [(3, 2), (1, 0), (2, 1)]);
     }

@@ -368,13 +368,16 @@ impl QueueMeter {
         self.next_stop = self.sampler.next().min(self.backlog_windows.end());
     }
 
-    /// A packet arrived at the queue, whatever becomes of it; `is_marked` if a queue before this one has set CE.
+    /// A packet arrived at the queue, whatever becomes of it.
     #[inline]
-    pub fn on_arrival(&mut self, now: Time, class: Class, is_marked: bool) {
+    pub fn on_arrival(&mut self, now: Time, class: Class) {
         self.entered += 1;
-        let counts = u64::from(now >= self.window_start);
-        self.classes[class as usize].arrived += counts;
-        self.arrived_marked += counts & u64::from(is_marked);
+        self.classes[class as usize].arrived += u64::from(now >= self.window_start);
+    }
+
+    /// The packet that arrived carries a mark, which a queue before this one has set.
+    pub fn on_marked_arrival(&mut self, now: Time) {
+        self.arrived_marked += u64::from(now >= self.window_start);
     }
 
     /// The queue marked a packet, on arrival or departure.
@@ -413,7 +416,9 @@ impl QueueMeter {
             class.delay.record(sojourn.as_picos());
             class.departed += 1;
             class.departed_bytes += u64::from(wire_bytes);
-            self.excess_bits += self.transmission.excess_bits(wire_bytes, now, span);
+            if self.transmission.may_exceed(self.busy_until) {
+                self.excess_bits += self.transmission.excess_bits(wire_bytes, now, span);
+            }
             if sojourn > self.target {
                 self.above_packets += 1;
                 self.above_bytes += u64::from(wire_bytes);

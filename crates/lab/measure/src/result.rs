@@ -4,6 +4,7 @@
 //! bytes. What cannot be measured (the mean of nothing) is null, never NaN.
 
 use crate::fields::described;
+use crate::group_sums::GroupSums;
 use crate::{Bottleneck, CardResult, Distribution, FlowResult, FrameSummary, PathResult, WaitSummary};
 use serde::{Deserialize, Serialize};
 use shoal_units::even_shares;
@@ -267,37 +268,20 @@ impl RunResult {
 impl GroupResult {
     /// A group with the values that follow from its flows.
     pub fn new(name: String, cc: String, flows: Vec<FlowResult>) -> Self {
-        use crate::metrics::{acks_per_packet, by_size, order_statistics, rate_summary, starting, totals};
-        let all = |of: fn(&FlowResult) -> &Vec<f64>| flows.iter().flat_map(of).copied().collect::<Vec<_>>();
-        let totals = totals(&flows);
-        Self {
-            wire_bps: rate_summary(starting(&flows).map(|flow| flow.wire_bps)),
-            goodput_bps: rate_summary(starting(&flows).map(|flow| flow.goodput_bps)),
-            fct_s: order_statistics(&all(|flow| &flow.fct_s)),
-            slowdown: order_statistics(&all(|flow| &flow.slowdown)),
-            fct_by_size: by_size(&flows),
-            acks_per_packet: acks_per_packet(totals.acks_sent, totals.data_packets),
-            totals,
-            flow_count: flows.len() as u64,
-            flows_omitted: 0,
-            exchanges: None,
-            rounds: None,
-            frames: None,
-            name,
-            cc,
-            flows,
+        let mut sums = GroupSums::default();
+        for flow in &flows {
+            sums.add(flow);
         }
+        sums.result(name, cc, flows)
     }
 
-    /// Metrics between all flows, and the groups with at most `kept` flows in all their lists together,
-    /// shared equally among the groups.
-    pub fn conclude(mut groups: Vec<Self>, kept: usize) -> (Vec<Self>, Metrics) {
-        let metrics = Metrics::of(&groups);
+    /// The groups with at most `kept` flows in all their lists together, shared equally among the groups.
+    pub(crate) fn keep(mut groups: Vec<Self>, kept: u64) -> Vec<Self> {
         let sizes: Vec<u64> = groups.iter().map(|group| group.flow_count).collect();
-        for (group, share) in groups.iter_mut().zip(even_shares(kept as u64, &sizes)) {
+        for (group, share) in groups.iter_mut().zip(even_shares(kept, &sizes)) {
             group.keep_flows(share as usize);
         }
-        (groups, metrics)
+        groups
     }
 
     /// Leaves only the first `kept` flows in the list; values computed over all flows stay.

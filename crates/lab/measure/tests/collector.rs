@@ -54,7 +54,7 @@ fn departure(flow: u32, has_data: bool) -> Departure {
 
 /// A packet that comes to an empty queue and leaves at once.
 fn pass(collector: &mut Collector, link: u32, packet: Departure, now: Time) {
-    collector.on_arrival(link, packet.class, false, now);
+    collector.on_arrival(link, packet.class, now);
     collector.on_queued(link, packet.class, Backlog { packets: 1, bytes: 1250 }, now);
     collector.on_departure(link, packet, Backlog::default(), now);
 }
@@ -74,9 +74,9 @@ fn finish(collector: Collector, experiment: &Experiment, fct_s: Vec<f64>) -> Mea
             transfers_begun: 3,
             app: AppMeter::None,
         };
-        results.push(number, flow);
+        results.push(number as u32, flow);
     }
-    collector.finish(experiment, results, |_, _, _| Vec::new())
+    collector.finish(experiment, results, |_, _, _, _| Vec::new())
 }
 
 fn table<'a>(measured: &'a Measured, name: &str) -> &'a Table {
@@ -108,7 +108,7 @@ fn data_counts_on_the_first_monitored_link_of_its_path() {
 #[test]
 fn packets_that_are_lost_from_the_books_are_found() {
     let mut collector = Collector::new(&experiment());
-    collector.on_arrival(1, Class::NotEct, false, ms(10));
+    collector.on_arrival(1, Class::NotEct, ms(10));
     let broken = collector.balance().unwrap_err().to_string();
     assert!(
         broken.contains("1 packets arrived since the start, 0 were sent or dropped, and 0 wait"),
@@ -184,7 +184,7 @@ fn tables_have_one_order_and_waits_are_noted_where_somebody_waits() {
 #[test]
 fn transfers_are_compared_with_what_they_would_take_alone() {
     let experiment = experiment();
-    let alone = experiment.transfer_alone(&experiment.flows[0]).unwrap();
+    let alone = experiment.transfer_alone(&experiment.flows.of(0)).unwrap();
     let ideal_s =
         alone.propagation.as_secs_f64() + 8.0 * alone.wire_bytes as f64 / alone.rate.as_bps() as f64;
     let measured = finish(Collector::new(&experiment), &experiment, vec![ideal_s, 3.0 * ideal_s]);

@@ -15,7 +15,7 @@ fn small_run() -> RunResult {
     let mut queue = QueueMeter::new(ms(100), Rate::from_bps(10_000_000), MeterPace::default());
     for n in 0..50 {
         let (now, class) = (ms(100 + 2 * n), if n % 2 == 0 { Class::Ect } else { Class::NotEct });
-        queue.on_arrival(now, class, false);
+        queue.on_arrival(now, class);
         queue.on_backlog(now, (n % 5) as u32, 1500 * (n % 5));
         if n % 5 > 0 {
             queue.on_join(now, class);

@@ -7,7 +7,7 @@ use shoal_scenario::{App, Experiment, Flow, Link};
 use shoal_units::{Rate, Span, Time};
 use std::rc::Rc;
 
-use crate::starvation::{is_backlogged, numbered};
+use crate::starvation::{is_backlogged, numbered, transfers};
 
 /// Kind of the notice that a link idles although the windows of its flows would fill it.
 pub const IDLE: &str = "idle-despite-windows";
@@ -54,7 +54,7 @@ struct Judged<'a> {
 /// A flow that always has data, and whose packets wait only where they are measured.
 #[derive(Clone)]
 struct Measured<'a> {
-    flow: &'a Flow,
+    flow: Flow,
     result: &'a FlowResult,
     way: Rc<Way>,
 }
@@ -90,7 +90,7 @@ impl Judged<'_> {
         let flows = numbered(self.experiment, groups)
             .filter(|(_, flow, _)| is_backlogged(flow, self.experiment) && !self.is_impaired(flow));
         for (_, flow, result) in flows {
-            let Some(way) = self.way(flow).map(Rc::new) else { continue };
+            let Some(way) = self.way(&flow).map(Rc::new) else { continue };
             for link in &way.data {
                 passing[*link].push(Measured { flow, result, way: Rc::clone(&way) });
             }
@@ -179,16 +179,19 @@ impl Judged<'_> {
     /// Reported only if all TCP flows always have data and have met no timeout: probes and timeouts
     /// retransmit segments that were not lost. On an impaired path packets are lost or late where no queue is.
     fn unexplained(&self, groups: &[GroupResult]) -> Option<Notice> {
+        if self.experiment.flows.patterns().any(transfers) {
+            return None;
+        }
         let (mut again, mut windows) = (0.0, 0.0);
         for (_, flow, result) in numbered(self.experiment, groups) {
             if matches!(flow.app, App::Unresponsive { .. }) {
                 continue;
             }
-            if !is_backlogged(flow, self.experiment) || result.timeouts > 0 {
+            if !is_backlogged(&flow, self.experiment) || result.timeouts > 0 {
                 return None;
             }
-            self.way(flow)?;
-            if self.is_impaired(flow) {
+            self.way(&flow)?;
+            if self.is_impaired(&flow) {
                 return None;
             }
             again += result.retransmissions as f64;

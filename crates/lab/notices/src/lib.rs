@@ -8,14 +8,20 @@ pub use fair_share::{Demand, max_min};
 pub use implausible::{IDLE, UNEXPLAINED};
 pub use starvation::{BACKOFF, FLOOR, LOCKED_OUT, SHARED_THRESHOLD, STARVED};
 
-use shoal_measure::{Bottleneck, GroupResult, Notice};
+use shoal_measure::{Bottleneck, GroupResult, Notice, TransferRates};
 use shoal_scenario::Experiment;
 
 /// The notices of a run: those of the scenario first, then starved groups in the order of the scenario, then what is
 /// implausible.
 ///
-/// `groups` must still list all their flows, in the order of their numbers.
-pub fn of_run(experiment: &Experiment, groups: &[GroupResult], bottlenecks: &[Bottleneck]) -> Vec<Notice> {
+/// `groups` must still list all their flows, in the order of their numbers; groups with transfers may list fewer, and
+/// `transfers` has the rates of all of theirs.
+pub fn of_run(
+    experiment: &Experiment,
+    groups: &[GroupResult],
+    bottlenecks: &[Bottleneck],
+    transfers: &TransferRates,
+) -> Vec<Notice> {
     let notes = experiment.notes.iter().map(|note| Notice {
         kind: note.kind.to_owned(),
         text: note.text.clone(),
@@ -23,6 +29,6 @@ pub fn of_run(experiment: &Experiment, groups: &[GroupResult], bottlenecks: &[Bo
         links: note.links.clone(),
         mechanisms: Vec::new(),
     });
-    let found = starvation::find(experiment, groups, bottlenecks);
+    let found = starvation::find(experiment, groups, bottlenecks, transfers);
     notes.chain(found).chain(implausible::find(experiment, groups, bottlenecks)).collect()
 }

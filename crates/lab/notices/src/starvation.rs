@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use shoal_measure::{Bottleneck, FlowResult, GroupResult, Notice};
+use shoal_measure::{Bottleneck, FlowResult, GroupResult, Notice, TransferRates};
 use shoal_scenario::{App, Experiment, Flow, Link};
 use shoal_tcp::{EcnSetting, EndpointConfig};
 
@@ -38,6 +38,7 @@ pub(crate) fn find(
     experiment: &Experiment,
     groups: &[GroupResult],
     bottlenecks: &[Bottleneck],
+    transfers: &TransferRates,
 ) -> Vec<Notice> {
     let window_s = (experiment.duration - experiment.warmup).as_secs_f64();
     let slow: Vec<Backlogged<'_>> = Backlogged::of(experiment, groups)
@@ -54,7 +55,7 @@ pub(crate) fn find(
     if slow.is_empty() {
         return Vec::new();
     }
-    let shares = fair_shares(experiment, groups);
+    let shares = fair_shares(experiment, groups, transfers);
     slow.iter()
         .filter_map(|group| {
             let fair_bps = shares.get(&group.index).copied()?;
@@ -95,14 +96,18 @@ fn parts(experiment: &Experiment) -> Vec<Time> {
 }
 
 /// Mean max-min fair rate of the backlogged flows of each group that has some: over the measurement, if links change.
-fn fair_shares(experiment: &Experiment, groups: &[GroupResult]) -> BTreeMap<usize, f64> {
+fn fair_shares(
+    experiment: &Experiment,
+    groups: &[GroupResult],
+    transfers: &TransferRates,
+) -> BTreeMap<usize, f64> {
     let (from, to) = window(experiment);
     let mut sums: BTreeMap<usize, f64> = BTreeMap::new();
     for part in parts(experiment).windows(2) {
         let mean_bps = |link: &Link| link.mean_rate_bps(part[0], part[1]).unwrap_or(f64::INFINITY);
         let capacities: Vec<f64> = experiment.links.iter().map(mean_bps).collect();
         let weight = (part[1] - part[0]).as_secs_f64() / (to - from).as_secs_f64();
-        for (group, rate) in fair_shares_of(experiment, groups, &capacities) {
+        for (group, rate) in fair_shares_of(experiment, (groups, transfers), &capacities) {
             *sums.entry(group).or_default() += weight * rate;
         }
     }
@@ -112,14 +117,15 @@ fn fair_shares(experiment: &Experiment, groups: &[GroupResult]) -> BTreeMap<usiz
 /// Fair shares of the groups over links of these rates in bit/s.
 fn fair_shares_of(
     experiment: &Experiment,
-    groups: &[GroupResult],
+    (groups, transfers): (&[GroupResult], &TransferRates),
     capacities: &[f64],
 ) -> BTreeMap<usize, f64> {
     // Flows of a group on the same path that are all backlogged, or all not, are bundled; the demand of the
     // latter is their mean rate.
     let mut bundles: BTreeMap<(u32, usize, bool), (u32, f64)> = BTreeMap::new();
+    bundles.extend(transfers.iter().map(|(&(path, group), &sum)| ((path, group as usize, false), sum)));
     for (index, flow, result) in numbered(experiment, groups) {
-        let bundle = bundles.entry((flow.forward, index, is_backlogged(flow, experiment))).or_default();
+        let bundle = bundles.entry((flow.forward, index, is_backlogged(&flow, experiment))).or_default();
         bundle.0 += 1;
         bundle.1 += result.wire_bps.unwrap_or(0.0);
     }
@@ -146,13 +152,21 @@ fn fair_shares_of(
     sums.into_iter().map(|(group, (rates, flows))| (group, rates / flows)).collect()
 }
 
-/// Every flow with its group and its result.
+/// Every flow that does not transfer, with its group and its result.
 pub(crate) fn numbered<'a>(
     experiment: &'a Experiment,
     groups: &'a [GroupResult],
-) -> impl Iterator<Item = (usize, &'a Flow, &'a FlowResult)> {
-    let results = groups.iter().flat_map(|group| &group.flows);
-    experiment.flows.iter().zip(results).map(|(flow, result)| (flow.group as usize, flow, result))
+) -> impl Iterator<Item = (usize, Flow, &'a FlowResult)> {
+    let flows = |group: usize| experiment.flows.numbered(experiment.flows.of_group(group as u32));
+    let listed = groups.iter().enumerate().flat_map(move |(group, result)| {
+        flows(group).zip(&result.flows).map(move |((_, flow), result)| (group, flow, result))
+    });
+    listed.filter(|(_, flow, _)| !transfers(flow))
+}
+
+/// Whether the application of a flow transfers.
+pub(crate) fn transfers(flow: &Flow) -> bool {
+    matches!(flow.app, App::Transfers { .. })
 }
 
 /// Sums over the backlogged flows of a group.
@@ -160,7 +174,7 @@ struct Backlogged<'a> {
     index: usize,
     group: &'a GroupResult,
     /// The first backlogged flow; the others differ in start, path and perhaps in their RTT.
-    flow: &'a Flow,
+    flow: Flow,
     flows: f64,
     /// Mean rate on the wire of the bottleneck in bit/s.
     rate_bps: f64,
@@ -179,7 +193,7 @@ impl<'a> Backlogged<'a> {
     fn of(experiment: &'a Experiment, groups: &'a [GroupResult]) -> Vec<Self> {
         let mut found: BTreeMap<usize, Self> = BTreeMap::new();
         for (index, flow, result) in numbered(experiment, groups) {
-            if !is_backlogged(flow, experiment) {
+            if !is_backlogged(&flow, experiment) {
                 continue;
             }
             let sum = found.entry(index).or_insert_with(|| Self {

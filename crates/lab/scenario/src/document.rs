@@ -127,9 +127,14 @@ impl Document {
             return Err(Errors(report.into_found(Severity::Error)));
         };
         if scenario.trace.series == Series::Auto {
-            let bin = resolve::fitting_bin(&plan.experiment(scenario.seed));
-            plan.set_series_interval(bin.span());
-            scenario.trace.series = Series::Bin(bin);
+            let experiment = plan.experiment(scenario.seed);
+            scenario.trace.series = if experiment.flows.len() as u64 > resolve::MAX_LASTING {
+                Series::Off
+            } else {
+                let bin = resolve::fitting_bin(&experiment);
+                plan.set_series_interval(bin.span());
+                Series::Bin(bin)
+            };
         }
         Ok(Self {
             scenario,

@@ -1,9 +1,12 @@
 //! The resolved experiment that both planes run: base units, an explicit graph, one entry for each flow.
 
+mod flows;
+
 use crate::HostConfig;
+pub use flows::{All, Flows};
 use shoal_aqm::{ClassesConfig, MemoryShare, QueueConfig};
 use shoal_netem::Impairments;
-use shoal_tcp::EndpointConfig;
+use shoal_tcp::{EndpointConfig, Pacing};
 use shoal_units::{Opportunities, Rate, RateChange, Span, Stream, Time, even_shares};
 use std::sync::Arc;
 
@@ -38,7 +41,7 @@ pub struct Experiment {
     /// Flow groups, in file order.
     pub groups: Vec<Group>,
     /// Flows, in the order of their groups.
-    pub flows: Vec<Flow>,
+    pub flows: Flows,
     /// What is recorded beyond the summary.
     pub trace: TraceConfig,
     /// Effects of the scenario that its author may not expect; every result repeats them.
@@ -63,24 +66,24 @@ impl Experiment {
     /// requests, which runs on the flow's paths in the opposite direction; these connections are numbered
     /// after all flows, in this order.
     pub fn asking_flows(&self) -> impl Iterator<Item = u32> + '_ {
-        (0u32..).zip(&self.flows).filter(|(_, flow)| matches!(flow.app, App::Requests { .. })).map(|(n, _)| n)
+        let asks = |flow: &Flow| matches!(flow.app, App::Requests { .. });
+        // Most experiments have none, which is seen at once.
+        let all = self.flows.patterns().any(asks).then(|| (0u32..).zip(&self.flows));
+        all.into_iter().flatten().filter(move |(_, flow)| asks(flow)).map(|(number, _)| number)
     }
 
     /// The code point of each connection: of the flows, and of those that carry requests, which are numbered after them
     /// ([`Self::asking_flows`]).
     pub fn codepoints(&self) -> Arc<[u8]> {
-        let of_flow = |flow: &Flow| self.groups[flow.group as usize].dscp;
-        let asking = self.asking_flows().map(|number| &self.flows[number as usize]);
+        let of_flow = |flow: Flow| self.groups[flow.group as usize].dscp;
+        let asking = self.asking_flows().map(|number| self.flows.of(number));
         self.flows.iter().chain(asking).map(of_flow).collect()
     }
 
     /// Flows that are traced if at most `count` may be. It defines `trace.controller_flows` and
     /// `trace.segment_flows` on every plane.
     pub fn traced(&self, count: u32) -> TracedFlows {
-        let mut sizes = vec![0u64; self.groups.len()];
-        if count > 0 {
-            self.flows.iter().for_each(|flow| sizes[flow.group as usize] += 1);
-        }
+        let sizes = if count > 0 { self.group_sizes() } else { vec![0; self.groups.len()] };
         let shares = even_shares(count.into(), &sizes);
         let mut numbers = Vec::new();
         let mut first = 0;
@@ -101,6 +104,12 @@ impl Experiment {
         TracedFlows::of(numbers)
     }
 
+    /// Number of flows of each group.
+    pub fn group_sizes(&self) -> Vec<u64> {
+        let groups = 0..self.groups.len() as u32;
+        groups.map(|group| self.flows.of_group(group).len() as u64).collect()
+    }
+
     /// The hosts of a flow.
     pub fn host_of(&self, flow: &Flow) -> &HostConfig {
         &self.groups[flow.group as usize].host
@@ -114,6 +123,22 @@ impl Experiment {
     /// Node at which a path ends.
     pub fn end_of(&self, path: u32) -> Option<NodeId> {
         self.paths[path as usize].last().map(|link| self.links[link.0 as usize].to)
+    }
+
+    /// Whether the state of a flow may go when it has ended: nothing looks at all flows, and the packets of a flow that
+    /// are on their way can be counted. Paths with impairments lose and copy packets, and hosts that collect what they
+    /// receive merge them.
+    pub fn may_forget(&self) -> bool {
+        self.trace.series_interval.is_none()
+            && self.groups.iter().all(|group| group.host.receive.is_immediate())
+            && self.links.iter().all(|link| link.impairments.is_none())
+    }
+
+    /// Whether the flows of a group with this application end by themselves, and their hosts forget them then. A host
+    /// with a queue discipline never does.
+    pub fn ends(&self, group: usize, app: &App) -> bool {
+        let is_queued = self.groups[group].host.offload.is_some_and(|offload| offload.pacing == Pacing::Fq);
+        matches!(app, App::Transfers { barrier: false, .. }) && !is_queued
     }
 
     /// Round-trip propagation delay of the flow.
@@ -130,8 +155,8 @@ impl Experiment {
     /// Name of a random stream of flow `number`. The flow is numbered within its group, so that other groups
     /// do not matter.
     pub fn stream_name(&self, purpose: &str, number: u32) -> String {
-        let group = self.flows[number as usize].group;
-        let first = self.flows.partition_point(|other| other.group < group) as u32;
+        let group = self.flows.of(number).group;
+        let first = self.flows.of_group(group).start;
         format!("{purpose}/{}/{}", self.groups[group as usize].name, number - first)
     }
 

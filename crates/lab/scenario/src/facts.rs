@@ -112,13 +112,14 @@ impl Facts {
 }
 
 fn group(index: usize, experiment: &Experiment) -> GroupFacts {
-    let flows = || experiment.flows.iter().filter(|flow| flow.group as usize == index);
-    let first = flows().next();
+    let numbers = experiment.flows.of_group(index as u32);
+    let of_group = || experiment.flows.numbered(numbers.clone()).map(|(_, flow)| flow);
+    let first = of_group().next();
     GroupFacts {
         name: experiment.groups[index].name.clone(),
-        flows: flows().count(),
-        base_rtt_s: first.map(|flow| experiment.base_rtt(flow).as_secs_f64()),
-        longest_rtt_s: flows().map(|flow| experiment.base_rtt(flow)).max().map(Span::as_secs_f64),
+        flows: numbers.len(),
+        base_rtt_s: first.map(|flow| experiment.base_rtt(&flow).as_secs_f64()),
+        longest_rtt_s: of_group().map(|flow| experiment.base_rtt(&flow)).max().map(Span::as_secs_f64),
         deadline_s: first.and_then(|flow| match flow.app {
             App::Frames { deadline, .. } => Some(deadline.as_secs_f64()),
             _ => None,

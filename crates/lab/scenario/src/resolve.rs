@@ -33,11 +33,12 @@ use shoal_aqm::QueueConfig;
 use shoal_tcp::EndpointConfig;
 use shoal_units::Span;
 
-use crate::experiment::{Experiment, Group, Note, TraceConfig};
+use crate::experiment::{Experiment, Flows, Group, Note, TraceConfig};
 use crate::remarks::{Remarks, Table};
 use crate::schema::{Scenario, Seed, Topology};
 use flows::GroupPlan;
 use hosts::Paths;
+pub(crate) use limits::MAX_LASTING;
 use network::Network;
 use routing::Router;
 pub(crate) use series::fitting_bin;
@@ -145,10 +146,11 @@ pub(crate) fn plan(scenario: &Scenario, remarks: Remarks<'_>) -> Option<Plan> {
         paths,
         endpoints,
         groups: described.collect(),
-        flows: Vec::new(),
+        flows: Flows::default(),
         trace,
-        notes: cx.notes,
+        notes: std::mem::take(&mut cx.notes),
     };
+    limits::check_memory(&experiment, &groups, &cx);
     Some(Plan { experiment, groups, weights, ecmp, bdp_rtt })
 }
 

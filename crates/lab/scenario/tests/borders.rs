@@ -106,7 +106,7 @@ fn the_most_host_pairs() {
 #[test]
 fn a_round_trip_may_be_all_bottleneck() {
     let experiment = resolve("delay = \"25 ms\"", "", "");
-    assert_eq!(experiment.base_rtt(&experiment.flows[0]).as_micros(), 25_000);
+    assert_eq!(experiment.base_rtt(&experiment.flows.of(0)).as_micros(), 25_000);
     let refused = refusal("delay = \"25001 us\"", "", "");
     assert!(refused.contains("shorter than the fixed delays"), "{refused}");
 }

@@ -76,10 +76,10 @@ fn resolves_to_exact_numbers() {
         assert_eq!(experiment.paths[flow.forward as usize][0].0, 0);
         assert_eq!((flow.app, flow.stop), (App::Bulk, None));
     }
-    assert_eq!(experiment.flows[0].start, Time::ZERO);
+    assert_eq!(experiment.flows.of(0).start, Time::ZERO);
     // uniform [0 s, 1 s): the draw as a fraction of 2^64, rounded down to a picosecond.
     let draw = u128::from(Stream::new(1, "start/dctcp/0").uniform_u64());
-    assert_eq!(u128::from(experiment.flows[1].start.as_picos()), (draw * 1_000_000_000_000) >> 64);
+    assert_eq!(u128::from(experiment.flows.of(1).start.as_picos()), (draw * 1_000_000_000_000) >> 64);
 
     let [reno, dctcp] = &experiment.endpoints[..] else { panic!() };
     assert_eq!((reno.stack, reno.ecn), (Profile::LINUX_3_2, EcnSetting::Off));
@@ -92,8 +92,8 @@ fn the_seed_moves_only_what_is_drawn() {
     let document = Document::parse(EXAMPLE, "example.toml").unwrap();
     let (one, two) = (document.resolve(None).unwrap(), document.resolve(Some(2)).unwrap());
     assert_eq!(two.seed, 2);
-    assert_eq!(one.flows[0], two.flows[0]);
-    assert_ne!(one.flows[1].start, two.flows[1].start);
+    assert_eq!(one.flows.of(0), two.flows.of(0));
+    assert_ne!(one.flows.of(1).start, two.flows.of(1).start);
     assert_eq!((one.links, one.paths, one.endpoints), (two.links, two.paths, two.endpoints));
 }
 

@@ -93,7 +93,7 @@ fn paths_of_a_fat_tree_have_2_4_or_6_links() {
     let experiment = resolve(&fat_tree(8, flows), 1);
     let mut paths: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     for flow in &experiment.flows {
-        paths.entry(ends(&experiment, flow).1).or_default().insert(flow.forward);
+        paths.entry(ends(&experiment, &flow).1).or_default().insert(flow.forward);
     }
     let of = |host: u32| {
         let lengths: BTreeSet<usize> =
@@ -107,7 +107,7 @@ fn paths_of_a_fat_tree_have_2_4_or_6_links() {
     let queue = &experiment.links.iter().find(|link| link.name == "edge1->h1").unwrap().queue;
     let shoal_aqm::QueueConfig::Step(step) = queue else { panic!("{queue:?}") };
     assert_eq!(step.limit, shoal_aqm::Extent::Bytes(25_000));
-    assert_eq!(experiment.base_rtt(&experiment.flows[2]), shoal_units::Span::from_micros(20));
+    assert_eq!(experiment.base_rtt(&experiment.flows.of(2)), shoal_units::Span::from_micros(20));
 }
 
 /// All paths between two pods are equally likely, on the way of data and on that of ACKs: the statistic of Pearson's
@@ -118,7 +118,7 @@ fn a_hash_spreads_flows_over_the_paths_between_pods() {
     let experiment = resolve(&fat_tree(8, "from = \"h1\"\nto = \"h128\"\ncount = 8000\n"), SEED);
     for way in [|flow: &Flow| flow.forward, |flow: &Flow| flow.backward] {
         let mut taken: BTreeMap<u32, u32> = BTreeMap::new();
-        experiment.flows.iter().for_each(|flow| *taken.entry(way(flow)).or_default() += 1);
+        experiment.flows.iter().for_each(|flow| *taken.entry(way(&flow)).or_default() += 1);
         assert_eq!(taken.len(), 16);
         let expected = 8000.0 / 16.0;
         let statistic: f64 = taken.values().map(|n| (f64::from(*n) - expected).powi(2) / expected).sum();
@@ -131,7 +131,7 @@ fn a_hash_spreads_flows_over_the_paths_between_pods() {
 
 fn permutation(seed: u64, flows: &str) -> Vec<(u32, u32)> {
     let experiment = resolve(&fat_tree(4, &format!("pairing = \"permutation\"\n{flows}")), seed);
-    experiment.flows.iter().map(|flow| ends(&experiment, flow)).collect()
+    experiment.flows.iter().map(|flow| ends(&experiment, &flow)).collect()
 }
 
 fn assert_derangement(pairs: &[(u32, u32)], hosts: u32) {
@@ -206,6 +206,6 @@ fn a_leaf_spine_network_of_16384_hosts_resolves() {
                 flows = [{ cc = \"dctcp\", from = \"h1..h16384\", to = \"h1..h16384\", pairing = \"permutation\" }]\n\
                 trace = { series = \"off\" }\n";
     let experiment = Document::parse(text, "test.toml").unwrap().resolve(None).unwrap();
-    let pairs: Vec<_> = experiment.flows.iter().map(|flow| ends(&experiment, flow)).collect();
+    let pairs: Vec<_> = experiment.flows.iter().map(|flow| ends(&experiment, &flow)).collect();
     assert_derangement(&pairs, 16_384);
 }

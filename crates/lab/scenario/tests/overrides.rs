@@ -68,8 +68,8 @@ fn tables_can_be_made_and_replaced() {
     assert_eq!(step.threshold, Extent::Packets(5));
     let experiment =
         with(&[("flows[0].app", "{ on = \"1 s\", off = \"2 s\" }"), ("flows[0].start", "[\"3 s\"]")]);
-    assert!(matches!(experiment.flows[0].app, App::OnOff { .. }));
-    assert_eq!(experiment.flows[0].start.since(Time::ZERO).as_millis(), 3000);
+    assert!(matches!(experiment.flows.of(0).app, App::OnOff { .. }));
+    assert_eq!(experiment.flows.of(0).start.since(Time::ZERO).as_millis(), 3000);
 }
 
 #[test]

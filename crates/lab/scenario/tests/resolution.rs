@@ -136,7 +136,7 @@ fn round_trips_of_each_flow() {
     };
     let rtts = |group: &str| -> Vec<u64> {
         let experiment = resolve(group);
-        experiment.flows.iter().map(|flow| experiment.base_rtt(flow).as_micros()).collect()
+        experiment.flows.iter().map(|flow| experiment.base_rtt(&flow).as_micros()).collect()
     };
     assert_eq!(rtts("rtt = [\"10 ms\", \"40 ms\", \"10 ms\"]"), [10_000, 40_000, 10_000]);
     assert_eq!(rtts("rtt = [\"10 ms\", \"11 us\"], start = [\"0 s\", \"1 s\"]"), [10_000, 11]);
@@ -156,15 +156,15 @@ fn round_trips_of_each_flow() {
         flows = [{ cc = "reno", rtt = ["10 ms", "40 ms", "10 ms"] }]
     "#;
     let experiment = Document::parse(text, "test.toml").unwrap().resolve(None).unwrap();
-    let rtts: Vec<_> = experiment.flows.iter().map(|flow| experiment.base_rtt(flow).as_millis()).collect();
+    let rtts: Vec<_> = experiment.flows.iter().map(|flow| experiment.base_rtt(&flow).as_millis()).collect();
     assert_eq!(rtts, [10, 40, 10]);
-    assert_eq!(experiment.flows[0].forward, experiment.flows[2].forward);
-    assert_ne!(experiment.flows[0].forward, experiment.flows[1].forward);
+    assert_eq!(experiment.flows.of(0).forward, experiment.flows.of(2).forward);
+    assert_ne!(experiment.flows.of(0).forward, experiment.flows.of(1).forward);
 }
 
 #[test]
 fn applications_that_somebody_waits_for() {
-    let app = |app: &str| resolve("", &format!("cc = \"reno\", app = {app}")).flows[0].app;
+    let app = |app: &str| resolve("", &format!("cc = \"reno\", app = {app}")).flows.of(0).app;
     let think = |ms, at_random| Think { mean: Span::from_millis(ms), at_random };
     let requests = App::Requests {
         request_bytes: 200,
@@ -222,7 +222,7 @@ fn starts() {
     // 4 sigma of the mean of 300 uniforms over 1000 ms: 4 x 1000 / sqrt(12 x 300) = 67 ms.
     assert!((many.iter().sum::<u64>() / 300).abs_diff(1500) <= 67);
     let waiting = resolve("", "cc = \"reno\", start = [\"1 s\", \"never\"]").flows;
-    assert_eq!((waiting[0].start.since(Time::ZERO).as_millis(), waiting[1].start), (1000, Time::NEVER));
+    assert_eq!((waiting.of(0).start.since(Time::ZERO).as_millis(), waiting.of(1).start), (1000, Time::NEVER));
     // Nothing else is odd about a group that only waits.
     assert_eq!(resolve("", "cc = \"reno\", start = [\"never\", \"never\"]").flows.len(), 2);
     // The number of start times is the number of flows.
@@ -231,7 +231,7 @@ fn starts() {
 
 #[test]
 fn applications() {
-    let app = |app: &str| resolve("", &format!("cc = \"reno\", app = {app}, stop = \"9 s\"")).flows[0];
+    let app = |app: &str| resolve("", &format!("cc = \"reno\", app = {app}, stop = \"9 s\"")).flows.of(0);
     assert_eq!(app("\"bulk\"").app, App::Bulk);
     assert_eq!(app("\"bulk\"").stop, Some(Time::ZERO + Span::from_secs(9)));
     assert_eq!(

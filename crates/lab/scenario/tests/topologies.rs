@@ -43,7 +43,7 @@ flows = [{ cc = "reno", rtt = "25 ms" }, { cc = "cubic", rtt = "8.000000001 ms",
 #[test]
 fn a_dumbbell_of_pure_delays() {
     let experiment = resolve(DUMBBELL);
-    let (there, back) = round_trip(&experiment, &experiment.flows[0]);
+    let (there, back) = round_trip(&experiment, &experiment.flows.of(0));
     assert_eq!(
         there,
         ["bottleneck left -> right, 10000000 bit/s, 1 ms", "reno/forward right -> reno/receiver, -, 12 ms"]
@@ -53,7 +53,7 @@ fn a_dumbbell_of_pure_delays() {
     let delays: Vec<u64> = experiment.links[3..5].iter().map(|link| link.delay.as_picos()).collect();
     assert_eq!(delays, [3_500_000_000, 3_500_000_001]);
     assert_eq!(
-        experiment.flows[1..].iter().map(|flow| (flow.forward, flow.backward)).collect::<Vec<_>>(),
+        experiment.flows.iter().skip(1).map(|flow| (flow.forward, flow.backward)).collect::<Vec<_>>(),
         [(2, 3); 3]
     );
     assert_eq!(experiment.links.iter().filter(|link| link.monitored).count(), 1);
@@ -63,7 +63,7 @@ fn a_dumbbell_of_pure_delays() {
 fn an_access_rate_without_switches_leaves_acks_alone() {
     let text = format!("{DUMBBELL}topology = {{ kind = \"dumbbell\", access_rate = \"1 Gbit/s\" }}\n");
     let experiment = resolve(&text);
-    let (there, back) = round_trip(&experiment, &experiment.flows[0]);
+    let (there, back) = round_trip(&experiment, &experiment.flows.of(0));
     assert_eq!(
         there,
         [
@@ -81,7 +81,7 @@ fn switches_put_acks_through_queues() {
         "{DUMBBELL}topology = {{ kind = \"dumbbell\", access_rate = \"1 Gbit/s\", switches = true }}\n"
     );
     let experiment = resolve(&text);
-    let (there, back) = round_trip(&experiment, &experiment.flows[0]);
+    let (there, back) = round_trip(&experiment, &experiment.flows.of(0));
     // 25 ms less 1 ms of the bottleneck each way: 23 ms, in halves, in halves.
     assert_eq!(
         there,
@@ -109,7 +109,7 @@ const REVERSE: &str = "[reverse]\nrate = \"1 Mbit/s\"\ndelay = \"3 ms\"\nbuffer 
 #[test]
 fn acks_share_the_link_in_the_opposite_direction() {
     let experiment = resolve(&format!("{DUMBBELL}{REVERSE}"));
-    let (there, back) = round_trip(&experiment, &experiment.flows[0]);
+    let (there, back) = round_trip(&experiment, &experiment.flows.of(0));
     assert_eq!(
         there,
         ["bottleneck left -> right, 10000000 bit/s, 1 ms", "reno/forward right -> reno/receiver, -, 10.5 ms"]
@@ -128,7 +128,7 @@ fn acks_share_the_link_in_the_opposite_direction() {
 fn data_in_the_opposite_direction_swap_both_links() {
     let upward = DUMBBELL.replace("rtt = \"25 ms\"", "rtt = \"25 ms\", direction = \"reverse\"");
     let experiment = resolve(&format!("{upward}{REVERSE}"));
-    let (there, back) = round_trip(&experiment, &experiment.flows[0]);
+    let (there, back) = round_trip(&experiment, &experiment.flows.of(0));
     assert_eq!(
         there,
         ["reverse right -> left, 1000000 bit/s, 3 ms", "reno/forward left -> reno/receiver, -, 10.5 ms"]
@@ -145,7 +145,7 @@ fn a_link_for_acks_lies_between_hosts_with_links_of_their_own() {
         let topology =
             format!("[topology]\nkind = \"dumbbell\"\naccess_rate = \"1 Gbit/s\"\nswitches = {switches}\n");
         let experiment = resolve(&format!("{DUMBBELL}{REVERSE}{topology}"));
-        round_trip(&experiment, &experiment.flows[0]).1
+        round_trip(&experiment, &experiment.flows.of(0)).1
     };
     assert_eq!(
         with(false),
@@ -199,7 +199,7 @@ to = "h4"
 count = 4
 "#;
     let experiment = resolve(text);
-    let (there, back) = round_trip(&experiment, &experiment.flows[0]);
+    let (there, back) = round_trip(&experiment, &experiment.flows.of(0));
     assert_eq!(
         there,
         [
@@ -251,7 +251,7 @@ to = "d"
 #[test]
 fn a_graph_routes_by_fewest_links_then_file_order() {
     let experiment = resolve(DIAMOND);
-    let (there, back) = round_trip(&experiment, &experiment.flows[0]);
+    let (there, back) = round_trip(&experiment, &experiment.flows.of(0));
     assert_eq!(there, ["s->b s -> b, 1000000000 bit/s, 2 ms", "narrow b -> d, 10000000 bit/s, 3 ms"]);
     // From d the link back of a->d comes before that of narrow.
     assert_eq!(back, ["a->d/back d -> a, 1000000000 bit/s, 0 s", "s->a/back a -> s, -, 0 s"]);
@@ -281,13 +281,13 @@ fn the_round_trip_behind_bdp_can_be_given() {
 fn data_and_acks_take_the_ways_that_are_asked_for() {
     let diamond = DIAMOND.replace("kind = \"graph\"", "kind = \"graph\"\nbdp_rtt = \"16 ms\"");
     let experiment = resolve(&format!("{diamond}via = \"a\"\nvia_back = [\"e\", \"c\"]\n"));
-    let (there, back) = round_trip(&experiment, &experiment.flows[0]);
+    let (there, back) = round_trip(&experiment, &experiment.flows.of(0));
     assert_eq!(there, ["s->a s -> a, -, 0 s", "a->d a -> d, 1000000000 bit/s, 0 s"]);
     let names: Vec<&str> = back.iter().map(|hop| hop.split(' ').next().unwrap()).collect();
     assert_eq!(names, ["e->d/back", "c->e/back", "s->c/back"]);
     // Between named nodes the least cost decides: over c to d there is one way, which passes e.
     let experiment = resolve(&format!("{diamond}via = \"c\"\n"));
-    let (there, back) = round_trip(&experiment, &experiment.flows[0]);
+    let (there, back) = round_trip(&experiment, &experiment.flows.of(0));
     assert_eq!(there.len(), 3);
     assert_eq!(back.len(), 2, "without via_back ACKs return as they would");
 }

@@ -17,15 +17,17 @@ pub(crate) enum Application {
     Exchanges(Box<Exchanges>),
     /// Unresponsive datagrams, which need no connection.
     Datagrams(Box<Datagrams>),
+    /// What carries the requests of the client of the flow in this slot.
+    Asking(usize),
 }
 
 impl Application {
-    /// Application of flow `number`; a client's requests take the next of the connections `requests`.
+    /// Application of flow `number`; a client's requests take the next of the slots `requests`.
     pub(crate) fn of(
         experiment: &Experiment,
         number: u32,
         flow: &Flow,
-        requests: &mut impl Iterator<Item = u32>,
+        requests: &mut impl Iterator<Item = usize>,
     ) -> Self {
         let frames = || match flow.app {
             App::Frames { bytes, interval, deadline } => {
@@ -42,7 +44,7 @@ impl Application {
     /// Meter of the application.
     pub(crate) fn meter(&self) -> AppMeter<'_> {
         match self {
-            Self::Stream => AppMeter::None,
+            Self::Stream | Self::Asking(_) => AppMeter::None,
             Self::Frames(frames) => AppMeter::Frames(frames),
             Self::Exchanges(exchanges) => AppMeter::Exchanges(&exchanges.meter),
             Self::Datagrams(datagrams) => AppMeter::Datagrams(&datagrams.meter),

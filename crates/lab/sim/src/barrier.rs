@@ -24,22 +24,19 @@ pub(crate) struct Barrier {
 impl Barrier {
     /// The barrier of group `index`, if its flows wait for each other.
     pub(crate) fn of(experiment: &Experiment, index: u32) -> Option<Box<Self>> {
-        let first = experiment.flows.partition_point(|flow| flow.group < index);
-        let own = &experiment.flows[first..];
-        let own = &own[..own.partition_point(|flow| flow.group == index)];
-        if !own.first()?.app.has_barrier() {
-            return None;
-        }
-        let first_at = own.iter().map(|flow| flow.start).min()?;
+        let flows = experiment.flows.of_group(index);
+        let own = || experiment.flows.numbered(flows.clone()).map(|(_, flow)| flow);
+        let first = own().next().filter(|flow| flow.app.has_barrier())?;
+        let first_at = own().map(|flow| flow.start).min()?;
         let mut meter = WaitMeter::new(Time::ZERO + experiment.warmup);
         meter.on_begin(first_at);
         let name = format!("think/{}", experiment.groups[index as usize].name);
         Some(Box::new(Self {
-            flows: count_u32(first)..count_u32(first + own.len()),
-            missing: count_u32(own.len()),
+            missing: count_u32(flows.len()),
+            flows,
             done: 0,
             first_at,
-            stop: own.first()?.stop,
+            stop: first.stop,
             random: Stream::new(experiment.seed, &name),
             meter,
         }))

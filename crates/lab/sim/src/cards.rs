@@ -48,7 +48,7 @@ impl Cards {
     pub(crate) fn of(experiment: &Experiment) -> Self {
         let mut cards = Self { slots: Vec::new(), segments: Vec::new(), of_node: BTreeMap::new() };
         for flow in &experiment.flows {
-            let receive = &experiment.host_of(flow).receive;
+            let receive = &experiment.host_of(&flow).receive;
             if receive.is_immediate() {
                 continue;
             }

@@ -15,20 +15,20 @@ const NUMBER_BITS: u32 = 40;
 /// Number of different subjects in a key.
 pub(crate) const SUBJECTS_MAX: u32 = 1 << SUBJECT_BITS;
 
-/// What an entry in the queue of timers is about. A flow's timers follow each other in the numbers of subjects, and
-/// what belongs to no flow comes last.
+/// What an entry in the queue of timers is about. The timers of a connection are named by its slot and follow each
+/// other in the numbers of subjects; what belongs to no connection comes last.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Timer {
-    /// The sender of a connection.
+    /// The sender in a slot.
     Sender(u32),
-    /// The receiver of a connection.
+    /// The receiver in a slot.
     Receiver(u32),
-    /// The application of a flow, beginning with its start.
+    /// The application in a slot.
     Application(u32),
-    /// The end of a flow.
-    Stop(u32),
     /// The card of a receiving host.
     Card(u32),
+    /// The next start or stop of a flow.
+    Planned,
     /// A point of the series.
     Sample,
     /// The measurement window opens.
@@ -36,24 +36,25 @@ pub(crate) enum Timer {
 }
 
 impl Timer {
-    /// Timers of one flow.
-    const OF_A_FLOW: u32 = 4;
+    /// Timers of one slot: a power of two, of which one is not used.
+    const OF_A_SLOT: u32 = 4;
     const SAMPLE: u32 = SUBJECTS_MAX - 1;
     const OPEN_WINDOW: u32 = SUBJECTS_MAX - 2;
+    const PLANNED: u32 = SUBJECTS_MAX - 3;
     /// Cards that have subjects of their own.
     pub(crate) const CARDS_MAX: u32 = 1 << 19;
-    const FIRST_CARD: u32 = Self::OPEN_WINDOW - Self::CARDS_MAX;
-    /// Connections that have subjects of their own.
-    pub(crate) const CONNECTIONS_MAX: u32 = Self::FIRST_CARD / Self::OF_A_FLOW;
+    const FIRST_CARD: u32 = Self::PLANNED - Self::CARDS_MAX;
+    /// Slots that have subjects of their own.
+    pub(crate) const SLOTS_MAX: u32 = Self::FIRST_CARD / Self::OF_A_SLOT;
 
     #[inline]
     pub(crate) fn subject(self) -> u32 {
         match self {
-            Self::Sender(flow) => flow * Self::OF_A_FLOW,
-            Self::Receiver(flow) => flow * Self::OF_A_FLOW + 1,
-            Self::Application(flow) => flow * Self::OF_A_FLOW + 2,
-            Self::Stop(flow) => flow * Self::OF_A_FLOW + 3,
+            Self::Sender(slot) => slot * Self::OF_A_SLOT,
+            Self::Receiver(slot) => slot * Self::OF_A_SLOT + 1,
+            Self::Application(slot) => slot * Self::OF_A_SLOT + 2,
             Self::Card(card) => Self::FIRST_CARD + card,
+            Self::Planned => Self::PLANNED,
             Self::Sample => Self::SAMPLE,
             Self::OpenWindow => Self::OPEN_WINDOW,
         }
@@ -61,16 +62,16 @@ impl Timer {
 
     #[inline]
     pub(crate) fn of(subject: u32) -> Self {
-        let flow = subject / Self::OF_A_FLOW;
+        let slot = subject / Self::OF_A_SLOT;
         match subject {
             Self::SAMPLE => Self::Sample,
             Self::OPEN_WINDOW => Self::OpenWindow,
+            Self::PLANNED => Self::Planned,
             Self::FIRST_CARD.. => Self::Card(subject - Self::FIRST_CARD),
-            _ => match subject % Self::OF_A_FLOW {
-                0 => Self::Sender(flow),
-                1 => Self::Receiver(flow),
-                2 => Self::Application(flow),
-                _ => Self::Stop(flow),
+            _ => match subject % Self::OF_A_SLOT {
+                0 => Self::Sender(slot),
+                1 => Self::Receiver(slot),
+                _ => Self::Application(slot),
             },
         }
     }
@@ -222,18 +223,17 @@ mod tests {
 
     #[test]
     fn every_timer_is_found_again_by_its_subject() {
-        let last = Timer::CONNECTIONS_MAX - 1;
+        let last = Timer::SLOTS_MAX - 1;
         let mut subjects = std::collections::BTreeSet::new();
-        for flow in [0, 1, last] {
-            let all =
-                [Timer::Sender(flow), Timer::Receiver(flow), Timer::Application(flow), Timer::Stop(flow)];
-            let card = Timer::Card(flow.min(Timer::CARDS_MAX - 1));
-            for timer in all.into_iter().chain([card, Timer::Sample, Timer::OpenWindow]) {
+        for slot in [0, 1, last] {
+            let all = [Timer::Sender(slot), Timer::Receiver(slot), Timer::Application(slot)];
+            let card = Timer::Card(slot.min(Timer::CARDS_MAX - 1));
+            for timer in all.into_iter().chain([card, Timer::Planned, Timer::Sample, Timer::OpenWindow]) {
                 assert!(timer.subject() < SUBJECTS_MAX);
                 assert_eq!(Timer::of(timer.subject()), timer);
                 subjects.insert(timer.subject());
             }
         }
-        assert_eq!(subjects.len(), 3 * 5 + 2, "no two timers share a subject");
+        assert_eq!(subjects.len(), 3 * 4 + 3, "no two timers share a subject");
     }
 }

@@ -7,8 +7,8 @@ use shoal_units::{Span, Stream, Time};
 
 /// Client and server of one flow. The flow's own connection carries the responses.
 pub(crate) struct Exchanges {
-    /// Number of the connection that carries the requests.
-    pub(crate) requests: u32,
+    /// Slot of the connection that carries the requests.
+    pub(crate) requests: usize,
     request_bytes: u64,
     response_bytes: u64,
     rounds: Option<u32>,
@@ -23,12 +23,12 @@ pub(crate) struct Exchanges {
 }
 
 impl Exchanges {
-    /// Client and server of flow `number`, if it has any; they take the next of the connections for requests.
+    /// Client and server of flow `number`, if it has any; they take the next of the slots for requests.
     pub(crate) fn of(
         experiment: &Experiment,
         number: u32,
         flow: &Flow,
-        requests: &mut impl Iterator<Item = u32>,
+        requests: &mut impl Iterator<Item = usize>,
     ) -> Option<Box<Self>> {
         let App::Requests { request_bytes, response_bytes, rounds, think, .. } = flow.app else {
             return None;

@@ -9,6 +9,7 @@ use shoal_trace::pcapng::{
 };
 use shoal_trace::{PacketEvent, PacketRow, WriteError};
 use shoal_units::Time;
+use shoal_units::cast::count_u32;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -115,9 +116,11 @@ impl CaptureFile {
         let links = monitored.iter().map(|(_, link)| Interface { name: link.name.clone(), rate: link.rate });
         let links: Vec<Interface> = links.collect();
         let codepoints = experiment.codepoints();
+        let is_monitored: Vec<bool> =
+            (0..experiment.paths.len()).map(|path| experiment.is_monitored(count_u32(path))).collect();
         let responses = experiment.flows.iter().map(|flow| (flow.endpoint, flow.forward, flow.backward));
         let requests = experiment.asking_flows().map(|number| {
-            let flow = &experiment.flows[number as usize];
+            let flow = experiment.flows.of(number);
             (flow.endpoint, flow.backward, flow.forward)
         });
         let connections = responses.chain(requests).zip(&*codepoints).map(
@@ -130,7 +133,7 @@ impl CaptureFile {
                     sack: endpoint.sack,
                     code_point,
                 };
-                (endpoints, forward, experiment.is_monitored(backward))
+                (endpoints, forward, is_monitored[backward as usize])
             },
         );
         let on_path = |path: &Vec<LinkId>| monitored.iter().map(|(link, _)| path.contains(link)).collect();

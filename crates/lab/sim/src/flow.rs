@@ -5,6 +5,7 @@ use crate::network::Network;
 use shoal_cc::INFINITE_SSTHRESH;
 use shoal_measure::{FeedbackCounters, FlowMeter, SenderSample};
 use shoal_packet::{FlowId, Packet};
+use shoal_scenario::{App, Flow};
 use shoal_tcp::{EndpointConfig, Output, Receiver, Sender};
 use shoal_units::Time;
 
@@ -23,11 +24,21 @@ pub(crate) struct SenderSlot {
     /// Stream position whose acknowledgement is to be reported to the application; a copy, so that an ACK
     /// need not look it up.
     pub(crate) milestone: u64,
+    /// Packets that the sender has sent less those that it has received; see [`ReceiverSlot::packets`].
+    pub(crate) packets: u32,
+    /// Whether the flow's controller and events are traced.
+    pub(crate) is_traced: bool,
 }
 
 impl SenderSlot {
     /// A new sender; its meter's window begins at `window_start`.
-    pub(crate) fn new(config: &EndpointConfig, number: FlowId, at: Place, window_start: Time) -> Self {
+    pub(crate) fn new(
+        config: &EndpointConfig,
+        number: FlowId,
+        at: Place,
+        window_start: Time,
+        is_traced: bool,
+    ) -> Self {
         Self {
             sender: Sender::new(config, number),
             armed: Time::NEVER,
@@ -35,6 +46,8 @@ impl SenderSlot {
             endpoint: at.endpoint,
             meter: FlowMeter::new(window_start),
             milestone: u64::MAX,
+            packets: 0,
+            is_traced,
         }
     }
 
@@ -60,6 +73,9 @@ pub(crate) struct ReceiverSlot {
     pub(crate) endpoint: u32,
     /// Bytes delivered in order that are to be reported to the application; [`u64::MAX`] if none are.
     pub(crate) milestone: u64,
+    /// Packets that the receiver has sent less those that it has received. With those of the sender and without what
+    /// queues have dropped, it is the number of packets of the connection on their way.
+    pub(crate) packets: u32,
 }
 
 impl ReceiverSlot {
@@ -71,6 +87,7 @@ impl ReceiverSlot {
             route: at.route,
             endpoint: at.endpoint,
             milestone: u64::MAX,
+            packets: 0,
         }
     }
 }
@@ -86,12 +103,15 @@ pub(crate) struct Egress<'a> {
     pub(crate) network: &'a mut Network,
     pub(crate) route: u32,
     pub(crate) now: Time,
+    /// The endpoint's count of packets, see [`ReceiverSlot::packets`].
+    pub(crate) packets: &'a mut u32,
 }
 
 impl Output for Egress<'_> {
     #[inline]
     fn transmit(&mut self, mut packet: Packet) {
         packet.route = self.route;
+        *self.packets = self.packets.wrapping_add(1);
         self.network.send(packet, self.now);
     }
     fn card_free(&self) -> Time {
@@ -107,6 +127,15 @@ impl Output for Egress<'_> {
 
 /// State of a flow other than its endpoints. It is used rarely, and therefore kept apart from them.
 pub(crate) struct FlowState {
+    /// Number of the flow, or of the connection that carries requests.
+    pub(crate) number: u32,
+    pub(crate) group: u32,
+    /// Whether the slot is not free.
+    pub(crate) is_in_use: bool,
+    /// The last number in the order of insertion when the slot was taken: earlier timers are not about this flow.
+    pub(crate) since: u64,
+    /// What the application does.
+    pub(crate) app: App,
     pub(crate) application: Application,
     /// Unused by datagrams, which have no connection.
     pub(crate) writer: Writer,
@@ -114,4 +143,21 @@ pub(crate) struct FlowState {
     pub(crate) finished: Option<Time>,
     /// Counters of the receiver at the start of the measurement window.
     pub(crate) feedback_at_start: FeedbackCounters,
+}
+
+impl FlowState {
+    /// The state of a connection that has not begun.
+    pub(crate) fn new(number: u32, plan: &Flow, application: Application, since: u64) -> Self {
+        Self {
+            number,
+            group: plan.group,
+            is_in_use: true,
+            since,
+            app: plan.app,
+            application,
+            writer: Writer::default(),
+            finished: None,
+            feedback_at_start: FeedbackCounters::default(),
+        }
+    }
 }

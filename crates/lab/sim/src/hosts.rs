@@ -12,7 +12,7 @@ pub fn check(experiment: &Experiment) -> Result<(), Vec<Refusal>> {
     let mut groups = BTreeSet::new();
     let refusals: Vec<Refusal> = experiment
         .flows
-        .iter()
+        .patterns()
         .filter(|flow| has_unknown_discipline(experiment, flow) && groups.insert(flow.group))
         .map(|flow| refusal(experiment, flow))
         .collect();

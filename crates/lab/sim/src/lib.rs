@@ -26,11 +26,13 @@ mod moving_delay;
 mod network;
 mod outcome;
 mod parts;
+mod planned;
 mod pool;
 mod pool_docs;
 mod port;
 mod queued_routes;
 mod recorder;
+mod slots;
 mod wire;
 
 pub use docs::DOCS;

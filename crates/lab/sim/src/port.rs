@@ -178,7 +178,10 @@ impl Port {
         }
         match verdict {
             Verdict::Queued { .. } => {}
-            Verdict::Dropped(_) => return line.await_next(hot),
+            Verdict::Dropped(_) => {
+                recorder.on_lost(&packet);
+                return line.await_next(hot);
+            }
             Verdict::Displaced => line.drop_displaced(hot, self.probe, now, recorder),
         }
         if hot.free == line.held_until {
@@ -319,6 +322,7 @@ impl Port {
             recorder.on_arrival(self.probe, packet, backlog, now);
             recorder.on_drop(self.probe, packet, Reason::SharedBuffer, backlog, now);
         }
+        recorder.on_lost(packet);
     }
 
     /// When the next transmission begins; [`Time::NEVER`] if no packet waits. The port is up to date.
@@ -391,6 +395,7 @@ impl Line {
             if probe != UNMONITORED {
                 recorder.on_drop_from_queue(probe, &packet, reason, backlog, now);
             }
+            recorder.on_lost(&packet);
         }
     }
 
@@ -466,6 +471,7 @@ impl Line {
                     if probe != UNMONITORED {
                         recorder.on_drop_from_queue(probe, &packet, reason, backlog, at);
                     }
+                    recorder.on_lost(&packet);
                 }
             }
         }

@@ -45,10 +45,12 @@ impl Recorder {
     /// `backlog` is what the packet finds.
     #[inline]
     pub(crate) fn on_arrival(&mut self, link: u32, packet: &Packet, backlog: Backlog, now: Time) {
-        let is_marked = packet.ecn.is_ce();
-        self.collector.on_arrival(link, Class::of(packet), is_marked, now);
+        self.collector.on_arrival(link, Class::of(packet), now);
+        if packet.ecn.is_ce() {
+            self.collector.on_marked_arrival(link, now);
+        }
         if self.has_classes {
-            self.of_class(link, packet, |meter, class| meter.on_arrival(now, class, is_marked));
+            self.of_class(link, packet, |meter, class| meter.on_arrival(now, class));
         }
         if self.sink.is_some() {
             self.emit(link, PacketEvent::Arrive, packet, backlog, now, now, None);
@@ -86,6 +88,11 @@ impl Recorder {
         if let Some(meter) = self.collector.class_meter(link, packet.flow.0) {
             tell(meter, Class::of(packet));
         }
+    }
+
+    /// A packet is dropped at any link, monitored or not.
+    pub(crate) fn on_lost(&mut self, packet: &Packet) {
+        self.collector.on_lost(packet.flow.0);
     }
 
     /// An arrival is dropped.
@@ -161,6 +168,7 @@ impl Recorder {
         }
     }
 
+    #[inline]
     fn on_mark(
         &mut self,
         link: u32,

@@ -55,8 +55,9 @@ macro_rules! tests_of_laws {
 
 crate::for_each_law!(tests_of_laws);
 
-/// Tests of laws that need more than one queue.
+/// Tests of laws that need more than one queue, and of what two laws share.
 const ELSEWHERE: &str = concat!(
+    include_str!("../laws/codel/control/tests.rs"),
     include_str!("../../tests/tc_vectors.rs"),
     include_str!("../../../../../tests/rust/tests/coupled_queues.rs"),
 );

@@ -36,9 +36,11 @@ impl<'a> LinkRun<'a> {
         // Packets of the set-up were never added to what waits.
         let was_added = record.queued_ns >= 0;
         if record.event.is_arrival() {
-            let is_marked = record.before.is_ce();
-            collector.on_arrival(link, class, is_marked, at);
-            self.of_class(collector, link, flow, |meter| meter.on_arrival(at, class, is_marked));
+            collector.on_arrival(link, class, at);
+            if record.before.is_ce() {
+                collector.on_marked_arrival(link, at);
+            }
+            self.of_class(collector, link, flow, |meter| meter.on_arrival(at, class));
         }
         if record.marked() {
             let reason = mark_reason(self.link, record);

@@ -28,7 +28,7 @@ pub(super) struct Waits {
 impl Waits {
     pub(super) fn new(experiment: &Experiment) -> Self {
         let window_start = Time::ZERO + experiment.warmup;
-        let meter = |flow: &Flow| match flow.app {
+        let meter = |flow: Flow| match flow.app {
             App::Requests { .. } => Meter::Exchanges(Box::new(WaitMeter::new(window_start))),
             App::Frames { bytes, interval, deadline } => {
                 Meter::Frames(Box::new(FrameMeter::new(bytes, interval, deadline, window_start)), 0)

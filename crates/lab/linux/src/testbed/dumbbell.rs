@@ -138,7 +138,7 @@ fn pairs(experiment: &Experiment) -> (Vec<Pair>, Vec<usize>) {
         .flows
         .iter()
         .map(|flow| {
-            let pair = Pair::of(experiment, flow);
+            let pair = Pair::of(experiment, &flow);
             pairs.iter().position(|other| *other == pair).unwrap_or_else(|| {
                 pairs.push(pair);
                 pairs.len() - 1

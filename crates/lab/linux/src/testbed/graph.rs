@@ -32,7 +32,7 @@ pub(super) fn testbed(experiment: &Experiment, site: &Site<'_>, refusals: &mut R
     let mut builder = Builder::new(experiment);
     builder.wires(site, refusals)?;
     for flow in &experiment.flows {
-        let settings = HostSettings::of(experiment, flow);
+        let settings = HostSettings::of(experiment, &flow);
         let (from, to) = ends(experiment, flow.forward)?;
         let (sender, receiver) = (builder.end(from, settings), builder.end(to, settings));
         let (source, destination) =
@@ -174,7 +174,7 @@ impl<'a> Builder<'a> {
             );
             return Err(());
         }
-        let segments = |flow: &Flow| HostSettings::of(self.experiment, flow).card.segments();
+        let segments = |flow: Flow| HostSettings::of(self.experiment, &flow).card.segments();
         if link.rate.is_none() && self.experiment.flows.iter().any(segments) {
             refusals.add(
                 format!("link `{}`", link.name),

@@ -7,6 +7,7 @@ use shoal_trace::{
     ControllerRow, DeliveryKind, DeliveryRow, EventRow, FlowEnd, FlowEvent, FlowRow, GroupIndex,
     SegmentEvent, SegmentRow,
 };
+use shoal_units::cast::count_u32;
 use shoal_units::{Span, Time};
 
 impl Collector {
@@ -58,7 +59,7 @@ impl Collector {
         series.push(FlowRow {
             time_s: now.as_secs_f64(),
             flow,
-            group: GroupIndex(self.carried[flow as usize].group),
+            group: group_of(&self.first_of_group, flow),
             goodput_bps: rates.goodput_bps,
             wire_bps: rates.wire_bps,
             cwnd_packets: sample.cwnd_packets(),
@@ -72,11 +73,12 @@ impl Collector {
     /// Reports that an application has received what it waited for; `late` is the time since a deadline, if
     /// there was one.
     pub fn on_delivery(&mut self, flow: u32, kind: DeliveryKind, took: Span, late: Option<Span>, now: Time) {
+        let group = group_of(&self.first_of_group, flow);
         let Some(rows) = &mut self.deliveries else { return };
         rows.push(DeliveryRow {
             time_s: now.as_secs_f64(),
             flow,
-            group: GroupIndex(self.carried[flow as usize].group),
+            group,
             kind,
             took_s: took.as_secs_f64(),
             late_s: late.map(Span::as_secs_f64),
@@ -107,4 +109,10 @@ impl Collector {
             ts_val: packet.ts_val,
         });
     }
+}
+
+/// The group of a flow, given the numbers of the first flows of all groups; a group without flows begins where the next
+/// one does.
+fn group_of(firsts: &[u32], flow: u32) -> GroupIndex {
+    GroupIndex(count_u32(firsts.partition_point(|first| *first <= flow)) - 1)
 }

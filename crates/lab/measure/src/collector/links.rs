@@ -114,11 +114,16 @@ impl MonitoredLink {
 
 /// In these calls `link` is the position among the monitored links, and `flow` the number of a connection.
 impl Collector {
-    /// Reports that a packet arrives at a queue, whether it is accepted or dropped; `is_marked` if a queue before this
-    /// one has set CE.
+    /// Reports that a packet arrives at a queue, whether it is accepted or dropped.
     #[inline]
-    pub fn on_arrival(&mut self, link: u32, class: Class, is_marked: bool, now: Time) {
-        self.links[link as usize].meter.on_arrival(now, class, is_marked);
+    pub fn on_arrival(&mut self, link: u32, class: Class, now: Time) {
+        self.links[link as usize].meter.on_arrival(now, class);
+    }
+
+    /// Reports that the packet that arrives carries a mark, which a queue before this one has set.
+    #[cold]
+    pub fn on_marked_arrival(&mut self, link: u32, now: Time) {
+        self.links[link as usize].meter.on_marked_arrival(now);
     }
 
     /// Reports that the arriving packet is queued.
@@ -182,6 +187,18 @@ impl Collector {
         {
             carried.bytes += u64::from(packet.wire_bytes);
         }
+    }
+
+    /// Reports that a packet of a connection is dropped at any link, monitored or not.
+    pub fn on_lost(&mut self, flow: u32) {
+        if let Some(carried) = self.carried.get_mut(flow as usize) {
+            carried.dropped = carried.dropped.wrapping_add(1);
+        }
+    }
+
+    /// Number of packets of a connection that were reported by [`Self::on_lost`]; it wraps around.
+    pub fn lost(&self, flow: u32) -> u32 {
+        self.carried[flow as usize].dropped
     }
 
     /// The meter of the queue for traffic classes that a flow's packets join, if the link has such queues. It is told

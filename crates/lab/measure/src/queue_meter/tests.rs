@@ -128,7 +128,10 @@ fn counts_keep_class_and_reason_apart() {
     let mut meter = QueueMeter::new(ms(10), MBIT_10, MeterPace::default());
     for now in [ms(5), ms(10), ms(11)] {
         for class in [Class::Ect, Class::NotEct] {
-            meter.on_arrival(now, class, class == Class::Ect);
+            meter.on_arrival(now, class);
+            if class == Class::Ect {
+                meter.on_marked_arrival(now);
+            }
         }
         meter.on_mark(now, Class::Ect, Reason::Threshold);
         meter.on_drop(now, Class::NotEct, Reason::Early);
@@ -179,13 +182,13 @@ fn every_packet_that_came_was_sent_or_dropped_or_waits() {
     let class = Class::Ect;
     // Before the window counts, too: two come, one of them leaves, one waits; a third is dropped on arrival.
     for now in [ms(1), ms(2), ms(3)] {
-        meter.on_arrival(now, class, false);
+        meter.on_arrival(now, class);
     }
     wait(&mut meter, ms(2), 1, 0);
     meter.on_departure(ms(2), class, Span::ZERO, 1500);
     meter.on_drop(ms(3), class, Reason::Buffer);
     assert_eq!(meter.balance("l"), Ok(()));
-    meter.on_arrival(ms(20), class, false);
+    meter.on_arrival(ms(20), class);
     let broken = meter.balance("l").unwrap_err();
     assert_eq!(
         broken.to_string(),

@@ -73,22 +73,17 @@ impl Arrivals {
         Self { per_second, from, until: until.min(end) }
     }
 
-    /// Times of all arrivals of the group `name`.
-    pub(super) fn times(&self, seed: u64, name: &str) -> Vec<Time> {
-        let Some(per_second) = self.per_second.filter(|rate| *rate > 0.0) else { return Vec::new() };
-        let mean_ps = 1e12 / per_second;
+    /// Times of all arrivals of the group `name`, in order.
+    pub(super) fn times(&self, seed: u64, name: &str) -> impl Iterator<Item = Time> + use<> {
+        let Self { per_second, from: mut now, until } = *self;
         let mut stream = Stream::new(seed, &format!("arrivals/{name}"));
-        let mut times = Vec::new();
-        let mut now = self.from;
-        loop {
+        let mean_ps = per_second.filter(|rate| *rate > 0.0).map(|rate| 1e12 / rate);
+        std::iter::from_fn(move || {
             // `1 - u` is never zero, so the gap is finite: at most 37 times the mean.
-            let gap_ps = -libm::log(1.0 - stream.uniform_f64()) * mean_ps;
+            let gap_ps = -libm::log(1.0 - stream.uniform_f64()) * mean_ps?;
             now = now.saturating_add(Span::from_picos(gap_ps as u64));
-            if now >= self.until {
-                return times;
-            }
-            times.push(now);
-        }
+            (now < until).then_some(now)
+        })
     }
 
     /// A bound on the number of arrivals that is exceeded with a probability below 1e-20: the mean plus ten
@@ -110,7 +105,7 @@ mod tests {
         let until = Time::ZERO + Span::from_picos(1000);
         let arrivals = Arrivals { per_second: Some(1e12), from: Time::ZERO, until };
         for seed in 0..20 {
-            let times = arrivals.times(seed, "web");
+            let times: Vec<Time> = arrivals.times(seed, "web").collect();
             assert!(!times.is_empty() && times.iter().all(|time| *time < until), "{seed}: {times:?}");
         }
     }

@@ -23,7 +23,7 @@ pub(crate) struct GroupPlan {
     count: u32,
     pub(super) start: StartPlan,
     stop: Option<Stop>,
-    app: App,
+    pub(super) app: App,
     /// Distribution from which each flow draws its transfer size, which `app` then leaves open.
     sizes: Option<SizeDistribution>,
     /// Pairs of forward and backward paths, which the flows use in turn.
@@ -98,6 +98,14 @@ impl GroupPlan {
     /// Number of flows that do not depend on random arrivals.
     pub(super) fn fixed_count(&self) -> u32 {
         if matches!(self.start, StartPlan::Arrivals(_)) { 0 } else { self.count }
+    }
+
+    /// The most flows that the group has, up to what is very unlikely.
+    pub(super) fn most(&self) -> u64 {
+        match &self.start {
+            StartPlan::Arrivals(arrivals) => arrivals.at_most().unwrap_or_default(),
+            _ => self.count.into(),
+        }
     }
 
     /// Mean bytes on the wire of the data of one flow of group `index`, if its transfers are bounded.
@@ -332,17 +340,16 @@ pub(super) fn settle(groups: &mut [Option<GroupPlan>], routes: &[Routes], cx: &C
 /// here, or none.
 pub(super) fn expand(plans: &[GroupPlan], mut hosts: Paths, experiment: &mut Experiment) {
     let seed = experiment.seed;
-    experiment.flows.reserve(plans.iter().map(|plan| plan.fixed_count() as usize).sum());
     for (index, plan) in (0u32..).zip(plans) {
         let group = experiment.groups[index as usize].name.clone();
-        let starts = plan.start.times(seed, &group, plan.count);
+        let most = plan.most() as usize;
         let mut pairs = plan.routes.ends.as_ref().map(|ends| ends.pairs(seed, &group));
-        for (number, start) in (0u32..).zip(starts) {
+        for (number, start) in (0u32..).zip(plan.start.times(seed, &group, plan.count)) {
             let (forward, backward) = match &mut pairs {
                 Some(pairs) => hosts.of(pairs, number),
                 None => plan.routes.pairs[(plan.routes.first + number as usize) % plan.routes.pairs.len()],
             };
-            experiment.flows.push(Flow {
+            let flow = Flow {
                 group: index,
                 endpoint: index,
                 forward,
@@ -350,7 +357,8 @@ pub(super) fn expand(plans: &[GroupPlan], mut hosts: Paths, experiment: &mut Exp
                 start,
                 stop: plan.stop.as_ref().and_then(|stop| stop.of_flow(number)),
                 app: plan.app_of(seed, &group, number),
-            });
+            };
+            experiment.flows.push(flow, most.saturating_sub(number as usize + 1));
         }
     }
     experiment.paths.extend(hosts.all());
@@ -371,20 +379,20 @@ impl GroupPlan {
 
 impl StartPlan {
     /// Times at which the flows of a group of `count` begin; random arrivals are as many as come.
-    fn times(&self, seed: u64, group: &str, count: u32) -> Vec<Time> {
+    fn times<'s>(&'s self, seed: u64, group: &'s str, count: u32) -> Box<dyn Iterator<Item = Time> + 's> {
         match self {
             Self::At(_) | Self::List(_) | Self::Every(..) => {
-                (0..count).filter_map(|number| self.of_flow(number)).collect()
+                Box::new((0..count).filter_map(|number| self.of_flow(number)))
             }
             Self::Uniform(from, width) => {
                 // A stream for each flow: its start stays when the group grows.
-                let offset = |number: u32| {
+                let offset = move |number: u32| {
                     let draw = Stream::new(seed, &format!("start/{group}/{number}")).uniform_u64();
                     (u128::from(draw) * u128::from(width.as_picos())) >> 64
                 };
-                (0..count).map(|number| *from + Span::from_picos(offset(number) as u64)).collect()
+                Box::new((0..count).map(move |number| *from + Span::from_picos(offset(number) as u64)))
             }
-            Self::Arrivals(arrivals) => arrivals.times(seed, group),
+            Self::Arrivals(arrivals) => Box::new(arrivals.times(seed, group)),
         }
     }
 

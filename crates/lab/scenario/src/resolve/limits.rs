@@ -5,12 +5,20 @@ use std::collections::BTreeMap;
 use shoal_units::Span;
 
 use super::Context;
+use super::flows::GroupPlan;
+use crate::experiment::Experiment;
+use crate::schema::Series;
 
-pub(super) const MAX_FLOWS: u64 = 1_000_000;
-/// Number of flows from which the memory that they need is mentioned.
-const MANY_FLOWS: u64 = 100_000;
-/// Memory of a flow in the simulator: at most 2 KiB.
-const KIB_PER_FLOW: u64 = 2;
+/// Most flows of a scenario.
+pub(super) const MAX_FLOWS: u64 = 20_000_000;
+/// Most of those flows whose state is needed during the whole run ([`Experiment::may_forget`], [`Experiment::ends`]).
+pub(crate) const MAX_LASTING: u64 = 1_000_000;
+/// Number of such flows from which the memory that they need is mentioned.
+const MANY_LASTING: u64 = 100_000;
+/// Memory of a flow in the simulator as long as its state is needed: at most 2 KiB.
+const LASTING_BYTES: u64 = 2048;
+/// Memory of a flow that is not lasting, beyond its life.
+const ENDED_BYTES: u64 = 64;
 
 /// Checks duration and warm-up, and returns them.
 pub(super) fn check_times(cx: &Context<'_>) -> (Span, Span) {
@@ -57,12 +65,43 @@ pub(super) fn check_flows(cx: &Context<'_>) {
             format!("{total} flows are too many"),
             format!("at most {MAX_FLOWS} in all groups together"),
         );
-    } else if total >= MANY_FLOWS {
-        let mib = (total * KIB_PER_FLOW).div_ceil(1024);
-        keys.warning(
-            "count",
-            format!("{total} flows take about {mib} MiB of memory"),
-            "about 2 KiB a flow, and time in proportion to their packets",
-        );
+    }
+}
+
+/// Checks the number of flows whose state is needed during the whole run, and mentions the memory of many flows.
+/// `experiment` has no flows yet.
+pub(super) fn check_memory(experiment: &Experiment, plans: &[GroupPlan], cx: &Context<'_>) {
+    let most: Vec<u64> = plans.iter().map(GroupPlan::most).collect();
+    let total: u64 = most.iter().sum();
+    // Series that are not chosen yet have rows about all flows, unless these are too many.
+    let in_series = cx.scenario.trace.series == Series::Auto && total <= MAX_LASTING;
+    let keeps_all = in_series || !experiment.may_forget();
+    let of_group = |group: usize| {
+        let is_lasting = keeps_all || !experiment.ends(group, &plans[group].app);
+        if is_lasting { most[group] } else { 0 }
+    };
+    let lasting: u64 = (0..plans.len()).map(of_group).sum();
+    let Some(largest) = (0..plans.len()).max_by_key(|group| (of_group(*group), most[*group])) else { return };
+    let keys = cx.group(largest);
+    let key = if cx.scenario.flows[largest].count.is_some() { "count" } else { "start" };
+    if lasting > MAX_LASTING {
+        let ends = plans.iter().enumerate().any(|(group, plan)| experiment.ends(group, &plan.app));
+        let more = if ends {
+            format!(
+                ", or {MAX_FLOWS} that transfer on paths without impairments, with trace.series = \"off\""
+            )
+        } else {
+            String::new()
+        };
+        let hint = format!("at most {MAX_LASTING} in all groups together{more}");
+        keys.error(key, format!("{lasting} flows are too many"), hint);
+    } else if lasting >= MANY_LASTING || total > MAX_LASTING {
+        let mib = (lasting * LASTING_BYTES + (total - lasting) * ENDED_BYTES).div_ceil(1 << 20);
+        let hint = if total > lasting {
+            "64 B for each flow that ends and 2 KiB for one that runs, and time in proportion to their packets"
+        } else {
+            "about 2 KiB a flow, and time in proportion to their packets"
+        };
+        keys.warning(key, format!("{total} flows take about {mib} MiB of memory"), hint);
     }
 }

@@ -14,7 +14,7 @@ const FEWEST_BINS: u64 = 10;
 
 /// The bin that suits the time scale of `experiment`; the key `trace.series` documents the rule.
 pub(crate) fn fitting_bin(experiment: &Experiment) -> Duration {
-    let round_trips = experiment.flows.iter().map(|flow| experiment.base_rtt(flow).as_picos());
+    let round_trips = experiment.flows.iter().map(|flow| experiment.base_rtt(&flow).as_picos());
     let shortest = round_trips.filter(|picos| *picos > 0).min();
     let rows = experiment.flows.len() + experiment.monitored().count();
     duration(bin_picos(experiment.duration.as_picos(), shortest, rows as u64))

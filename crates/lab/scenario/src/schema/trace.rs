@@ -15,7 +15,8 @@ use crate::tree::{Node, Value};
 pub struct Trace {
     /// Bin of the time series, "off", or "auto": the smaller of half of the shortest base round-trip time and 1/200 of
     /// the duration, but no more than 4000 bins and a million rows of flows and links together; rounded up to 1, 2 or 5
-    /// times a power of ten, and at most a tenth of the duration. The resolved scenario holds the bin that was chosen.
+    /// times a power of ten, and at most a tenth of the duration. The resolved scenario holds the bin that was chosen,
+    /// and "off" with more than a million flows.
     #[key(default = "auto")]
     pub series: Series,
     /// Number of flows that are traced: every change of cwnd, ssthresh, alpha and state, every mark, drop,

@@ -55,7 +55,7 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
     /// Hands over what a card has made of packets that arrived together.
     fn hand_over(&mut self, merged: &Packet, now: Time) {
         match self.network.behind_card(merged) {
-            TO_RECEIVER => self.with_receiver(merged.flow.0, now, |receiver, config, out| {
+            TO_RECEIVER => self.with_receiver(self.slots.of(merged.flow.0), now, |receiver, config, out| {
                 receiver.on_merged(config, merged, now, out);
             }),
             TO_SENDER => self.at_sender(merged, now),
@@ -66,7 +66,7 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
     /// The application reads what arrived together.
     fn read(&mut self, merged: &Packet, now: Time) {
         if self.network.behind_card(merged) == TO_RECEIVER {
-            self.with_receiver(merged.flow.0, now, |receiver, config, out| {
+            self.with_receiver(self.slots.of(merged.flow.0), now, |receiver, config, out| {
                 receiver.on_read(config, merged, now, out);
             });
         }

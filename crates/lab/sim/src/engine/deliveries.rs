@@ -6,6 +6,7 @@ use crate::events::Timer;
 use crate::flow::Egress;
 use shoal_scenario::{App, Experiment};
 use shoal_trace::DeliveryKind;
+use shoal_units::cast::count_u32;
 use shoal_units::{Span, Time};
 use std::ops::Deref;
 
@@ -13,38 +14,39 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
     /// Handles the delivery of what the receiver's application waits for.
     #[cold]
     #[inline(never)]
-    pub(super) fn on_delivered(&mut self, connection: u32, now: Time) {
-        self.receivers[connection as usize].milestone = u64::MAX;
-        if let Some(asking) = (connection as usize).checked_sub(self.flows.len()) {
-            return self.answer(self.asking[asking], now);
+    pub(super) fn on_delivered(&mut self, slot: usize, now: Time) {
+        self.receivers[slot].milestone = u64::MAX;
+        let state = &mut self.flows[slot];
+        if let Application::Asking(flow) = state.application {
+            return self.answer(flow, now);
         }
-        match self.experiment.flows[connection as usize].app {
-            App::Requests { barrier, .. } => self.on_answer(connection, barrier, now),
-            App::Frames { .. } => self.on_frames(connection, now),
+        match state.app {
+            App::Requests { barrier, .. } => self.on_answer(slot, barrier, now),
+            App::Frames { .. } => self.on_frames(slot, now),
             _ => {
-                self.flows[connection as usize].writer.on_delivered(now);
-                self.arrive(connection, now);
+                state.writer.on_delivered(now);
+                self.arrive(slot, now);
             }
         }
     }
 
     /// Updates what the receiver waits for, after the application of a flow has written.
-    pub(super) fn await_delivery(&mut self, flow: u32, now: Time) {
-        let state = &mut self.flows[flow as usize];
-        self.receivers[flow as usize].milestone = match &mut state.application {
+    pub(super) fn await_delivery(&mut self, slot: usize, now: Time) {
+        let state = &mut self.flows[slot];
+        self.receivers[slot].milestone = match &mut state.application {
             Application::Frames(frames) => {
                 if !state.writer.is_stopped() {
                     frames.on_written(now);
                 }
                 frames.awaited_bytes()
             }
-            _ => state.writer.awaited_bytes(&self.experiment.flows[flow as usize].app),
+            _ => state.writer.awaited_bytes(&state.app),
         };
     }
 
     /// Sends the request of a flow's client; the first request opens both connections.
-    pub(super) fn ask(&mut self, flow: u32, now: Time) {
-        let Application::Exchanges(exchanges) = &mut self.flows[flow as usize].application else { return };
+    pub(super) fn ask(&mut self, flow: usize, now: Time) {
+        let Application::Exchanges(exchanges) = &mut self.flows[flow].application else { return };
         let (first, requests) = (exchanges.is_first(), exchanges.requests);
         let Some(bytes) = exchanges.ask(now) else { return };
         let (asked, answered) = (exchanges.asked_bytes(), exchanges.answered_bytes());
@@ -52,23 +54,23 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
             self.with_sender(flow, now, |sender, config, out| sender.connect(config, now, out));
             self.with_sender(requests, now, |sender, config, out| sender.connect(config, now, out));
         }
-        self.receivers[requests as usize].milestone = asked;
-        self.receivers[flow as usize].milestone = answered;
+        self.receivers[requests].milestone = asked;
+        self.receivers[flow].milestone = answered;
         self.send_pending_ack(flow, now);
         self.with_sender(requests, now, |sender, config, out| sender.write(config, bytes, now, out));
     }
 
     /// Handles a complete request at the server.
-    fn answer(&mut self, flow: u32, now: Time) {
-        let Application::Exchanges(exchanges) = &self.flows[flow as usize].application else { return };
+    fn answer(&mut self, flow: usize, now: Time) {
+        let Application::Exchanges(exchanges) = &self.flows[flow].application else { return };
         let (requests, bytes) = (exchanges.requests, exchanges.response_bytes());
         self.send_pending_ack(requests, now);
         self.with_sender(flow, now, |sender, config, out| sender.write(config, bytes, now, out));
     }
 
     /// Handles a complete response at the client.
-    fn on_answer(&mut self, flow: u32, barrier: bool, now: Time) {
-        let Application::Exchanges(exchanges) = &mut self.flows[flow as usize].application else { return };
+    fn on_answer(&mut self, flow: usize, barrier: bool, now: Time) {
+        let Application::Exchanges(exchanges) = &mut self.flows[flow].application else { return };
         let (took, requests) = (exchanges.on_answer(now), exchanges.requests);
         let (over, think) = (exchanges.is_over(), if barrier { Span::ZERO } else { exchanges.think() });
         self.note(flow, DeliveryKind::Exchange, took, None, now);
@@ -79,16 +81,16 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
         if barrier {
             self.arrive(flow, now);
         } else if !over {
-            self.schedule(now.saturating_add(think), Timer::Application(flow));
+            self.schedule(now.saturating_add(think), Timer::Application(count_u32(flow)));
         }
     }
 
     /// Handles the arrival of frames.
-    fn on_frames(&mut self, flow: u32, now: Time) {
-        let bytes = self.receivers[flow as usize].receiver.delivered_bytes();
-        while let Application::Frames(frames) = &mut self.flows[flow as usize].application {
+    fn on_frames(&mut self, flow: usize, now: Time) {
+        let bytes = self.receivers[flow].receiver.delivered_bytes();
+        while let Application::Frames(frames) = &mut self.flows[flow].application {
             let Some(arrival) = frames.on_delivered(bytes, now) else {
-                self.receivers[flow as usize].milestone = frames.awaited_bytes();
+                self.receivers[flow].milestone = frames.awaited_bytes();
                 return;
             };
             self.note(flow, DeliveryKind::Frame, arrival.took, Some(arrival.late), now);
@@ -96,35 +98,38 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
     }
 
     /// Notes that a flow has delivered its part of a round.
-    fn arrive(&mut self, flow: u32, now: Time) {
-        let plan = self.experiment.flows[flow as usize];
-        let Some(barrier) = &mut self.barriers[plan.group as usize] else { return };
+    fn arrive(&mut self, slot: usize, now: Time) {
+        let (app, group) = (self.flows[slot].app, self.flows[slot].group);
+        let Some(barrier) = &mut self.barriers[group as usize] else { return };
         let Some(took) = barrier.arrive(now) else { return };
-        let (next, flows) = (barrier.next(&plan.app, now), barrier.flows.clone());
-        self.note(flow, DeliveryKind::Round, took, None, now);
+        let (next, flows) = (barrier.next(&app, now), barrier.flows.clone());
+        self.note(slot, DeliveryKind::Round, took, None, now);
         let Some(next) = next else { return };
         for flow in flows {
             // A client knows when to send the next request; other senders learn it one propagation delay later,
             // as from a message without size.
-            let known = match plan.app {
+            let known = match app {
                 App::Requests { .. } => next,
                 _ => {
-                    let path = self.experiment.flows[flow as usize].backward;
+                    let path = self.experiment.flows.of(flow).backward;
                     next.saturating_add(self.experiment.propagation(path))
                 }
             };
-            self.schedule(known, Timer::Application(flow));
+            let slot = self.slots.of(flow);
+            self.schedule(known, Timer::Application(count_u32(slot)));
         }
     }
 
-    fn send_pending_ack(&mut self, connection: u32, now: Time) {
-        let slot = &mut self.receivers[connection as usize];
+    fn send_pending_ack(&mut self, slot: usize, now: Time) {
+        let slot = &mut self.receivers[slot];
         let config = &self.experiment.endpoints[slot.endpoint as usize];
-        let mut out = Egress { network: &mut self.network, route: slot.route, now };
+        let packets = &mut slot.packets;
+        let mut out = Egress { network: &mut self.network, route: slot.route, now, packets };
         slot.receiver.send_pending_ack(config, now, &mut out);
     }
 
-    fn note(&mut self, flow: u32, kind: DeliveryKind, took: Span, late: Option<Span>, now: Time) {
+    fn note(&mut self, slot: usize, kind: DeliveryKind, took: Span, late: Option<Span>, now: Time) {
+        let flow = self.flows[slot].number;
         self.network.recorder.collector.on_delivery(flow, kind, took, late, now);
     }
 }

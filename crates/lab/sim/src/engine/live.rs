@@ -3,12 +3,12 @@
 //! A change of the plan is a whole experiment that differs from the one before only in what has not happened yet. What
 //! a live run measures is therefore, byte for byte, what a run of the last experiment from its start measures.
 
-use super::{PROGRESS_EVENTS, Simulation};
+use super::{Keeping, PROGRESS_EVENTS, Simulation};
 use crate::events::Key;
 use crate::outcome::Outcome;
 use shoal_measure::Histogram;
 use shoal_packet::Class;
-use shoal_scenario::{Experiment, Flow, Link, Schedule};
+use shoal_scenario::{Experiment, Flow, Flows, Link, Schedule};
 use shoal_trace::Table;
 use shoal_units::{Span, Time};
 use std::fmt;
@@ -54,7 +54,7 @@ impl Live {
     /// As [`super::run`] does.
     pub fn new(experiment: Box<Experiment>) -> Self {
         super::assert_possible(&experiment);
-        let mut simulation = Simulation::new(experiment, None);
+        let mut simulation = Simulation::new(experiment, None, Keeping::All);
         simulation.schedule_start(|_| true);
         Self { simulation, reached: Time::ZERO }
     }
@@ -123,10 +123,9 @@ impl Live {
         simulation.experiment = experiment;
         simulation.end = Time::ZERO + simulation.experiment.duration;
         simulation.network.replan(&simulation.experiment);
-        if let Some(planned) = simulation.planned.last() {
-            simulation.timers.remove(*planned);
+        if let Some(planned) = simulation.planned.next() {
+            simulation.timers.remove(planned);
         }
-        simulation.planned.clear();
         simulation.plan(self.reached, |_| true);
         Ok(())
     }
@@ -172,7 +171,7 @@ impl Live {
             return Err(OtherPlan::Other("the number of links"));
         }
         for (old, new) in old.flows.iter().zip(&new.flows) {
-            self.check_flow(old, new)?;
+            self.check_flow(&old, &new)?;
         }
         for (number, (old, new)) in old.links.iter().zip(&new.links).enumerate() {
             self.check_link(number, old, new)?;
@@ -181,7 +180,7 @@ impl Live {
             title: String::new(),
             duration: Span::ZERO,
             links: Vec::new(),
-            flows: Vec::new(),
+            flows: Flows::default(),
             notes: Vec::new(),
             ..experiment.clone()
         };

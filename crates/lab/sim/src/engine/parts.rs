@@ -1,6 +1,6 @@
 //! The simulation as one of several parts.
 
-use super::Simulation;
+use super::{Keeping, Simulation};
 use crate::events::Key;
 use crate::parts::{Division, Log, Message};
 use shoal_scenario::Experiment;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 impl<'e> Simulation<&'e Experiment> {
     /// The part `part` of a divided experiment, ready to begin.
     pub(crate) fn part(experiment: &'e Experiment, division: &Arc<Division>, part: u32) -> Self {
-        let mut simulation = Self::new(experiment, None);
+        let mut simulation = Self::new(experiment, None, Keeping::All);
         simulation.network.become_part(division, part);
         simulation.schedule_start(|flow| division.of_sender(experiment, flow) == part);
         simulation
@@ -66,15 +66,15 @@ impl<'e> Simulation<&'e Experiment> {
     }
 
     /// Swaps with another part of the same experiment the state of everything that belongs to `part`. Numbers and
-    /// pending events stay.
+    /// pending events stay. All flows are kept, so that their slots have their numbers.
     pub(crate) fn swap(&mut self, other: &mut Self, division: &Division, part: u32) {
         let experiment = self.experiment;
         for (number, flow) in experiment.flows.iter().enumerate() {
-            if division.of_sender(experiment, flow) == part {
+            if division.of_sender(experiment, &flow) == part {
                 std::mem::swap(&mut self.senders[number], &mut other.senders[number]);
                 std::mem::swap(&mut self.flows[number], &mut other.flows[number]);
             }
-            if division.of_receiver(experiment, flow) == part {
+            if division.of_receiver(experiment, &flow) == part {
                 std::mem::swap(&mut self.receivers[number], &mut other.receivers[number]);
             }
         }

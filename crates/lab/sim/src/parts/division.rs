@@ -229,7 +229,7 @@ impl Classes {
             for path in [flow.forward, flow.backward] {
                 if let Some(node) = start(path) {
                     let class = classes.class(node);
-                    *classes.weights[class].get_or_insert(0) += packets(experiment, flow);
+                    *classes.weights[class].get_or_insert(0) += packets(experiment, &flow);
                 }
             }
         }

@@ -334,7 +334,7 @@ fn recorder(queue: QueueConfig, schedule: &Schedule, sink: Option<Box<dyn Packet
         paths: vec![vec![LinkId(0)]],
         endpoints: Vec::new(),
         groups: Vec::new(),
-        flows: vec![Flow {
+        flows: [Flow {
             group: 0,
             endpoint: 0,
             forward: 0,
@@ -342,7 +342,9 @@ fn recorder(queue: QueueConfig, schedule: &Schedule, sink: Option<Box<dyn Packet
             start: Time::ZERO,
             stop: None,
             app: App::Bulk,
-        }],
+        }]
+        .into_iter()
+        .collect(),
         trace: TraceConfig { packets: true, ..TraceConfig::default() },
         notes: Vec::new(),
     };

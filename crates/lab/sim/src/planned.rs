@@ -1,0 +1,122 @@
+//! Starts and stops of flows, in the order of time: the next one is known, and the others take next to no memory.
+
+use crate::events::{Key, Timer};
+use shoal_scenario::{Experiment, Flow};
+use shoal_units::Time;
+use shoal_units::cast::{count_u32, fit_u32};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Range;
+
+/// The starts and stops to come. Each has a number in the order of insertion of its own, whether it comes or not: that
+/// of a flow's start, and then that of its stop, followed by those of the next flow.
+#[derive(Default)]
+pub(crate) struct Planned {
+    /// The number of the first flow's start.
+    first: u64,
+    series: Vec<Series>,
+    /// The next of each series.
+    next: BinaryHeap<Reverse<(Key, u32)>>,
+}
+
+/// What is planned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Plan {
+    Start,
+    Stop,
+}
+
+impl Plan {
+    fn time(self, flow: &Flow) -> Time {
+        match self {
+            Self::Start => flow.start,
+            Self::Stop => flow.stop.unwrap_or(Time::NEVER),
+        }
+    }
+}
+
+/// The starts or the stops of a group.
+struct Series {
+    plan: Plan,
+    order: Order,
+    /// Number of those that have been taken.
+    place: u32,
+}
+
+/// Flows in the order of their times, and at equal times in that of their numbers.
+enum Order {
+    /// Their numbers follow each other.
+    Range(Range<u32>),
+    List(Vec<u32>),
+}
+
+impl Order {
+    fn get(&self, place: u32) -> Option<u32> {
+        match self {
+            Self::Range(range) => (place < count_u32(range.len())).then(|| range.start + place),
+            Self::List(numbers) => numbers.get(place as usize).copied(),
+        }
+    }
+}
+
+impl Planned {
+    /// Plans what comes at `from` or later, of those flows whose sender `is_here`. The numbers in the order of
+    /// insertion begin with `first`.
+    pub(crate) fn new(
+        experiment: &Experiment,
+        first: u64,
+        from: Time,
+        is_here: impl Fn(&Flow) -> bool,
+    ) -> Self {
+        let mut planned = Self { first, ..Self::default() };
+        for group in 0..count_u32(experiment.groups.len()) {
+            for plan in [Plan::Start, Plan::Stop] {
+                let comes = |flow: &Flow| is_here(flow) && (from..Time::NEVER).contains(&plan.time(flow));
+                let Some(order) = order(experiment, group, plan, comes) else { continue };
+                planned.series.push(Series { plan, order, place: 0 });
+                planned.advance(planned.series.len() - 1, experiment);
+            }
+        }
+        planned
+    }
+
+    /// The next start or stop.
+    pub(crate) fn next(&self) -> Option<Key> {
+        self.next.peek().map(|Reverse((key, _))| *key)
+    }
+
+    /// Takes the next start or stop, and returns the number of its flow and which of both it is.
+    pub(crate) fn take(&mut self, experiment: &Experiment) -> Option<(u32, Plan)> {
+        let Reverse((key, series)) = self.next.pop()?;
+        self.advance(series as usize, experiment);
+        let (place, plan) = (key.number() - self.first, self.series[series as usize].plan);
+        Some((fit_u32(place / 2), plan))
+    }
+
+    fn advance(&mut self, number: usize, experiment: &Experiment) {
+        let series = &mut self.series[number];
+        let Some(flow) = series.order.get(series.place) else { return };
+        series.place += 1;
+        let place = self.first + 2 * u64::from(flow) + u64::from(series.plan == Plan::Stop);
+        let time = series.plan.time(&experiment.flows.of(flow));
+        let key = Key::at(time, place, Timer::Planned.subject());
+        self.next.push(Reverse((key, count_u32(number))));
+    }
+}
+
+/// Those flows of a group of which something `comes`, in the order of its times; `None` if there are none.
+fn order(experiment: &Experiment, group: u32, plan: Plan, comes: impl Fn(&Flow) -> bool) -> Option<Order> {
+    let numbers = experiment.flows.of_group(group);
+    let flows = || experiment.flows.numbered(numbers.clone());
+    let mut last = Time::ZERO;
+    let is_sorted = flows().all(|(_, flow)| {
+        let time = plan.time(&flow);
+        comes(&flow) && std::mem::replace(&mut last, time) <= time
+    });
+    if is_sorted {
+        return (!numbers.is_empty()).then_some(Order::Range(numbers));
+    }
+    let mut coming: Vec<u32> = flows().filter(|(_, flow)| comes(flow)).map(|(number, _)| number).collect();
+    coming.sort_by_cached_key(|number| plan.time(&experiment.flows.of(*number)));
+    (!coming.is_empty()).then_some(Order::List(coming))
+}
