@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shoal.files import write_text
+from shoal.flow_lists import list_files
 from shoal.scenario import read_text
 
 if TYPE_CHECKING:
@@ -45,7 +46,10 @@ def run_command(entries: Sequence[Entry], out: Path, *, several_seeds: bool, gen
 
 def keep_source(scenario: Path, sizes: Sequence[str] | None, folder: Path) -> None:
     """Copy the scenario file and the distributions of sizes that a command was given into a folder of results."""
-    write_text(folder / _source, read_text(scenario))
+    text = read_text(scenario)
+    write_text(folder / _source, text)
+    for path in list_files(text, scenario):
+        shutil.copyfile(path, folder / path.name)
     for number, text in enumerate(sizes or []):
         shutil.copyfile(text.partition("=")[2].strip(), folder / _sizes(number))
 

@@ -13,6 +13,7 @@ from shoal import _native
 from shoal._arguments import explained
 from shoal._toml import refuse_deep, toml_document, toml_value
 from shoal.errors import OutputError, ScenarioError, UsageError
+from shoal.flow_lists import given_lists, keep_lists, lists_in
 from shoal.link_traces import traces_in
 from shoal.shipped import find_scenario, ready_made
 from shoal.words import count_of
@@ -146,7 +147,8 @@ class Scenario:
                 f"{name} is too deep, or holds what is no text, number, list or dictionary",
                 hint="give the `scenario` of a result",
             ) from None
-        return cls(_native.json_to_toml(text, name), name)
+        lists = given_lists(toml_document({"flows": resolved.get("flows", [])}), (), Path())
+        return cls(_native.json_to_toml(text, name, lists), name)
 
     def override(self, values: Mapping[str, object]) -> Scenario:
         """Replace values by dotted keys, as ``--set`` does; the order counts.
@@ -176,7 +178,8 @@ class Scenario:
     @cached_property
     def native(self) -> _native.Scenario:
         """The scenario as the Rust side holds it: read, checked and planned once."""
-        return _native.Scenario(self.text, self.name, list(self.overrides))
+        lists = given_lists(self.text, self.overrides, Path(self.name).parent)
+        return _native.Scenario(self.text, self.name, list(self.overrides), lists)
 
     @cached_property
     def resolved(self) -> ScenarioKeys:
@@ -218,6 +221,13 @@ class Scenario:
     def to_toml(self) -> str:
         """Write the resolved scenario as a scenario file."""
         return self.native.toml
+
+    def write_into(self, folder: Path) -> None:
+        """Write ``scenario.toml``, and the lists of flows that it names, into a folder of results."""
+        from shoal.files import write_text
+
+        write_text(folder / "scenario.toml", self.to_toml())
+        keep_lists(self.resolved, folder, Path(self.name).parent)
 
     def __repr__(self) -> str:
         if "native" not in vars(self):  # it was refused, and a debugger shows it
@@ -278,9 +288,9 @@ def _refuse_deep_overrides(overrides: Iterable[tuple[str, str]]) -> None:
 
 
 def read_traces(text: str, path: Path) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
-    """What the traces of links hold that a scenario file names, as overrides of its text, and warnings of the files."""
+    """What traces and lists of flows that a file names hold, as overrides of its text, and warnings of them."""
     entries, warnings = traces_in(text, path)
-    return tuple((key, toml_value(value)) for key, value in entries), tuple(warnings)
+    return tuple((key, toml_value(value)) for key, value in (*entries, *lists_in(text, path))), tuple(warnings)
 
 
 def read_text(path: str | Path) -> str:

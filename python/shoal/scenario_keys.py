@@ -683,8 +683,16 @@ FlowStartLoad = TypedDict(
 )
 
 
+class FlowStartList(TypedDict):
+    """Keys: the table flow start list."""
+
+    list: str
+    flows: NotRequired[int]
+    sha256: NotRequired[str]
+
+
 FlowStart: TypeAlias = (str | list[str | Literal["never"]] | FlowStartUniform | FlowStartEvery | FlowStartPoisson |
-    FlowStartLoad)
+    FlowStartLoad | FlowStartList)
 
 
 class FlowAppTransferTransferDistribution(TypedDict):
@@ -696,7 +704,7 @@ class FlowAppTransferTransferDistribution(TypedDict):
 class FlowAppTransfer(TypedDict):
     """Keys: the table flow app transfer."""
 
-    transfer: str | FlowAppTransferTransferDistribution
+    transfer: Literal["listed"] | str | FlowAppTransferTransferDistribution
     rounds: NotRequired[int]
     every: NotRequired[str]
     barrier: NotRequired[bool]

@@ -29,7 +29,7 @@ def write_results(folder: Path, verb: str, text: str, scenario: Scenario, frames
         frame.write_csv(folder / f"{name}.csv")
         frame.write_parquet(folder / f"{name}.parquet")
     write_text(folder / f"{verb}.json", text)
-    write_text(folder / "scenario.toml", scenario.to_toml())
+    scenario.write_into(folder)
     keep_command(folder)
 
 

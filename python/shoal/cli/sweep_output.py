@@ -40,7 +40,7 @@ def write(rows: Rows, folder: Path, out: Path) -> None:
         with (folder / "sweep.json").open("w", encoding="utf-8", newline="\n") as file:
             file.writelines(json_of(rows))
         write_text(folder / _plan_file, rows.plan.text)
-        write_text(folder / "scenario.toml", rows.plan.template.scenario.to_toml())
+        rows.plan.template.scenario.write_into(folder)
         keep_command(folder)
 
 

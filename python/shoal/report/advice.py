@@ -48,7 +48,7 @@ def write_advice(folder: Path, advice: Advice, configurations: Configurations, t
         )
         write_text(folder / "report.html", page)
         write_text(folder / "advice.json", text)
-        write_text(folder / "scenario.toml", advice.scenario.to_toml())
+        advice.scenario.write_into(folder)
         for name, (written, remarks) in configurations.items():
             for file, content in _files(name, written, remarks).items():
                 write_text(folder / file, content)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from shoal._arguments import explained, in_words, misfit, shown
 from shoal.errors import OutputError, UsageError
 from shoal.files import new_folder, write_text, writing
+from shoal.flow_lists import remember_lists
 from shoal.notices import Notice
 from shoal.results.recorded import InFiles, InMemory, NotRecorded, Recorded
 from shoal.scenario import Scenario
@@ -365,7 +366,7 @@ class Result:
             tables = folder / "tables"
             tables.mkdir(exist_ok=True)
             self._recorded.save(tables)
-            write_text(folder / "scenario.toml", self.scenario.to_toml())
+            self.scenario.write_into(folder)
             write_text(folder / "result.json", self.json)
 
     def without_tables(self) -> Result:
@@ -404,7 +405,10 @@ class Result:
                 f"`{path}` has schema {schema}, this version reads {schema_version}",
                 hint="run the scenario beside it again",
             )
-        return cls(text, recorded=InFiles.of_folder(folder / "tables"))
+        result = cls(text, recorded=InFiles.of_folder(folder / "tables"))
+        if '"sha256"' in text:
+            remember_lists(result.data["scenario"], folder)
+        return result
 
     def __repr__(self) -> str:
         from shoal.metrics import quantity

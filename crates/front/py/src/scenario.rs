@@ -4,9 +4,12 @@ use crate::errors::{ScenarioError, refused, refused_by_plane};
 use crate::linux::LinuxPlan;
 use crate::run::{Cancel, Run, simulated};
 use pyo3::prelude::*;
-use shoal_scenario::{Document, Experiment, Refusal};
+use pyo3::pybacked::PyBackedBytes;
+use shoal_scenario::{Document, Experiment, FlowList, FlowLists, ListedHosts, Refusal};
 use shoal_sim::Division;
+use shoal_units::Time;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A scenario that has been read and is valid.
 #[pyclass(frozen, module = "shoal._native")]
@@ -14,10 +17,18 @@ pub struct Scenario(Document);
 
 #[pymethods]
 impl Scenario {
-    /// Reads a scenario file with `--set` arguments.
+    /// Reads a scenario file with `--set` arguments, and the lists of flows that it names.
     #[new]
-    fn new(py: Python<'_>, text: &str, file_name: &str, overrides: Vec<(String, String)>) -> PyResult<Self> {
-        let document = py.detach(|| Document::with_overrides(text, file_name, &overrides));
+    #[pyo3(signature = (text, file_name, overrides, lists=Vec::new()))]
+    fn new(
+        py: Python<'_>,
+        text: &str,
+        file_name: &str,
+        overrides: Vec<(String, String)>,
+        lists: Vec<List>,
+    ) -> PyResult<Self> {
+        let lists = flow_lists(lists)?;
+        let document = py.detach(|| Document::with_lists(text, file_name, &overrides, lists));
         document.map(Self).map_err(|errors| refused(&errors))
     }
 
@@ -119,8 +130,34 @@ impl Scenario {
 
 /// The scenario file of a resolved scenario given in JSON.
 #[pyfunction]
-pub(crate) fn json_to_toml(text: &str, name: &str) -> PyResult<String> {
+#[pyo3(signature = (text, name, lists=Vec::new()))]
+pub(crate) fn json_to_toml(text: &str, name: &str, lists: Vec<List>) -> PyResult<String> {
     let json = serde_json::from_str(text)
         .map_err(|error| ScenarioError::new_err(format!("error: {name} is not JSON: {error}\n")))?;
-    Document::from_json(&json, name).map(|document| document.to_toml()).map_err(|errors| refused(&errors))
+    let document = Document::from_json_with_lists(&json, name, flow_lists(lists)?);
+    document.map(|document| document.to_toml()).map_err(|errors| refused(&errors))
+}
+
+/// A list of flows: its SHA-256, starts in picoseconds and bytes as 64-bit numbers, and names of hosts with the sources
+/// and destinations as 32-bit numbers of them; all little-endian.
+type List = (String, PyBackedBytes, PyBackedBytes, Option<(Vec<String>, PyBackedBytes, PyBackedBytes)>);
+
+fn flow_lists(lists: Vec<List>) -> PyResult<FlowLists> {
+    let read = |(sha256, starts, bytes, hosts): List| {
+        let starts = words(&starts).map(|word| Time::from_picos(u64::from_le_bytes(word))).collect();
+        let bytes = words(&bytes).map(u64::from_le_bytes).collect();
+        let hosts = hosts.map(|(names, sources, destinations)| ListedHosts {
+            names,
+            sources: words(&sources).map(u32::from_le_bytes).collect(),
+            destinations: words(&destinations).map(u32::from_le_bytes).collect(),
+        });
+        let list = FlowList::new(starts, bytes, hosts).map_err(pyo3::exceptions::PyValueError::new_err)?;
+        Ok((sha256, Arc::new(list)))
+    };
+    lists.into_iter().map(read).collect()
+}
+
+/// Words of `N` bytes each.
+fn words<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> + '_ {
+    bytes.as_chunks().0.iter().copied()
 }

@@ -8,6 +8,7 @@ use crate::diagnostic::{Diagnostic, Errors, Mark, Severity};
 use crate::experiment::Experiment;
 use crate::facts::Facts;
 use crate::field::Field;
+use crate::flow_list::FlowLists;
 use crate::remarks::Remarks;
 use crate::report::Report;
 use crate::resolve::Plan;
@@ -26,6 +27,8 @@ pub struct Document {
     plan: Plan,
     /// The scenario as written, needed for the places of problems.
     tree: Node,
+    /// The lists of flows that were given with it.
+    lists: FlowLists,
     sources: Vec<crate::Source>,
     warnings: Vec<Diagnostic>,
     notes: Vec<Diagnostic>,
@@ -57,6 +60,20 @@ impl Document {
         file_name: &str,
         arguments: &[(String, String)],
     ) -> Result<Self, Errors> {
+        Self::with_lists(text, file_name, arguments, FlowLists::new())
+    }
+
+    /// [`Document::with_overrides`] with the lists of flows that the scenario names by their SHA-256: the core reads no
+    /// files.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, each with its place.
+    pub fn with_lists(
+        text: &str,
+        file_name: &str,
+        arguments: &[(String, String)],
+        lists: FlowLists,
+    ) -> Result<Self, Errors> {
         let mut report = Report::default();
         // A byte-order mark is not part of the text.
         let source = report.add_source(file_name, text.strip_prefix('\u{feff}').unwrap_or(text));
@@ -68,7 +85,7 @@ impl Document {
             return Err(Errors(report.into_found(Severity::Error)));
         }
         let tree = tree::from_toml(source, &mut report);
-        Self::from_tree(tree, arguments, report)
+        Self::from_tree(tree, arguments, report, lists)
     }
 
     /// Reads the JSON form ([`Document::to_json`]). `name` is only used in messages.
@@ -77,6 +94,16 @@ impl Document {
     /// Everything that is wrong with it, each with its place.
     pub fn from_json(json: &Json, name: &str) -> Result<Self, Errors> {
         Self::from_json_with_overrides(json, name, &[])
+    }
+
+    /// [`Document::from_json`] with the lists of flows that it names ([`Document::with_lists`]).
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, each with its place.
+    pub fn from_json_with_lists(json: &Json, name: &str, lists: FlowLists) -> Result<Self, Errors> {
+        let mut report = Report::default();
+        let tree = tree::from_json(json, name, &mut report);
+        Self::from_tree(tree, &[], report, lists)
     }
 
     /// [`Document::from_json`] with `--set` arguments as in [`Document::with_overrides`].
@@ -90,7 +117,7 @@ impl Document {
     ) -> Result<Self, Errors> {
         let mut report = Report::default();
         let tree = tree::from_json(json, name, &mut report);
-        Self::from_tree(tree, arguments, report)
+        Self::from_tree(tree, arguments, report, FlowLists::new())
     }
 
     /// The document with further `--set` arguments: the same, with the same messages, as reading its text again with
@@ -99,10 +126,15 @@ impl Document {
     /// # Errors
     /// Everything that is wrong with it, each with its place.
     pub fn overridden(&self, arguments: &[(String, String)]) -> Result<Self, Errors> {
-        Self::from_tree(self.tree.clone(), arguments, Report::of(self.sources.clone()))
+        Self::from_tree(self.tree.clone(), arguments, Report::of(self.sources.clone()), self.lists.clone())
     }
 
-    fn from_tree(mut tree: Node, arguments: &[(String, String)], mut report: Report) -> Result<Self, Errors> {
+    fn from_tree(
+        mut tree: Node,
+        arguments: &[(String, String)],
+        mut report: Report,
+        lists: FlowLists,
+    ) -> Result<Self, Errors> {
         if report.has_errors() {
             return Err(Errors(report.into_found(Severity::Error)));
         }
@@ -121,7 +153,8 @@ impl Document {
         let shared = RefCell::new(report);
         let remarks = Remarks { tree: &tree, report: &shared };
         fill::defaults(&mut scenario, remarks);
-        let plan = if shared.borrow().has_errors() { None } else { resolve::plan(&scenario, remarks) };
+        let plan =
+            if shared.borrow().has_errors() { None } else { resolve::plan(&scenario, remarks, &lists) };
         let mut report = shared.into_inner();
         let Some(mut plan) = plan.filter(|_| !report.has_errors()) else {
             return Err(Errors(report.into_found(Severity::Error)));
@@ -140,6 +173,7 @@ impl Document {
             scenario,
             plan,
             tree,
+            lists,
             sources: report.sources.clone(),
             warnings: report.take(Severity::Warning),
             notes: report.take(Severity::Note),

@@ -7,7 +7,8 @@ use crate::field::suggest;
 use crate::quantity::{Duration, PacketCount};
 use crate::remarks::{Remarks, Table};
 use crate::schema::{
-    self, Aqm, FlowGroup, GraphLink, Pairing, Rtt, Scenario, Start, Stop, Topology, Workload,
+    self, Aqm, FlowGroup, GraphLink, Pairing, Rtt, Scenario, Start, Stop, Topology, TransferSize, Transfers,
+    Workload,
 };
 
 /// Fills in `scenario`.
@@ -68,7 +69,18 @@ fn fill_group(group: &mut FlowGroup, keys: &Table<'_>) {
     if let Some(stack) = group.receiver.as_ref().and_then(|receiver| receiver.stack.as_deref()) {
         known_stack(stack, &keys.table("receiver"));
     }
-    if group.start.is_random_process() {
+    if matches!(group.start, Start::Listed(_))
+        && group.app == Workload::Bulk
+        && let Ok(every) = Duration::parse("0 s")
+    {
+        group.app = Workload::Transfers(Transfers {
+            transfer: TransferSize::Listed,
+            rounds: 1,
+            every,
+            barrier: false,
+        });
+    }
+    if group.start.determines_count() {
         return;
     }
     let listed = match (&group.start, &group.rtt, &group.stop) {

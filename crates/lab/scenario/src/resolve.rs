@@ -34,8 +34,9 @@ use shoal_tcp::EndpointConfig;
 use shoal_units::Span;
 
 use crate::experiment::{Experiment, Flows, Group, Note, TraceConfig};
+use crate::flow_list::{FlowList, FlowLists};
 use crate::remarks::{Remarks, Table};
-use crate::schema::{Scenario, Seed, Topology};
+use crate::schema::{Scenario, Seed, Start, Topology};
 use flows::GroupPlan;
 use hosts::Paths;
 pub(crate) use limits::MAX_LASTING;
@@ -46,6 +47,8 @@ pub(crate) use series::fitting_bin;
 /// The scenario being resolved, and the report that takes its problems.
 pub(crate) struct Context<'a> {
     pub scenario: &'a Scenario,
+    /// The lists of flows that were given with it.
+    lists: &'a FlowLists,
     remarks: Remarks<'a>,
     notes: Vec<Note>,
 }
@@ -62,6 +65,13 @@ impl<'a> Context<'a> {
     /// The flow group of this number.
     fn group(&self, index: usize) -> Table<'a> {
         self.table(format!("flows[{index}]"))
+    }
+    /// The list of the flows of a group, if it has one and the list was given.
+    fn list_of(&self, index: usize) -> Option<&'a Arc<FlowList>> {
+        match &self.scenario.flows[index].start {
+            Start::Listed(listed) => self.lists.get(listed.sha256.as_ref()?),
+            _ => None,
+        }
     }
     /// Reports an effect of the key at `path`, which the result of a run repeats.
     fn note(&mut self, path: &str, note: Note, hint: &str) {
@@ -84,8 +94,8 @@ pub(crate) struct Plan {
 }
 
 /// Checks everything that does not depend on the seed. All problems go into the report.
-pub(crate) fn plan(scenario: &Scenario, remarks: Remarks<'_>) -> Option<Plan> {
-    let mut cx = Context { scenario, remarks, notes: Vec::new() };
+pub(crate) fn plan(scenario: &Scenario, remarks: Remarks<'_>, lists: &FlowLists) -> Option<Plan> {
+    let mut cx = Context { scenario, lists, remarks, notes: Vec::new() };
     let (duration, warmup) = limits::check_times(&cx);
     limits::check_flows(&cx);
     if scenario.flows.is_empty() {

@@ -38,7 +38,7 @@ pub(crate) use options::{
 pub use rtt::{Rtt, RttRange};
 pub use schedule::{LinkChange, LinkSchedule};
 pub use seed::Seed;
-pub use start::{Load, Poisson, Staggered, Start};
+pub use start::{Listed, Load, Poisson, Staggered, Start};
 pub use stop::Stop;
 pub use topology::{Dumbbell, Graph, GraphLink, NodeBuffer, ParkingLot, SharedBuffer, Star, Topology};
 pub use trace::{KeptFlows, Series, TimeOrOff, Trace};

@@ -21,6 +21,12 @@ fn all_of_them_resolve() {
     let files = shipped();
     assert!(files.len() >= 11, "{files:?}");
     for (path, text) in files {
+        if text.contains("{ list = ") {
+            // It names a list of flows, and nobody has read that here.
+            let refused = Document::parse(&text, "test.toml").unwrap_err().to_string();
+            assert!(refused.contains("has not been read"), "{refused}");
+            continue;
+        }
         let document = Document::parse(&text, &path.display().to_string()).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(document.warnings(), [], "{path:?}");
         let experiment = document.resolve(None).unwrap();

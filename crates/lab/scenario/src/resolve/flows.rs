@@ -1,5 +1,7 @@
 //! Start times of flows, and what their applications send.
 
+use std::sync::Arc;
+
 use shoal_units::{Span, Stream, Time};
 
 use super::Context;
@@ -10,10 +12,12 @@ use super::limits::MAX_FLOWS;
 use super::network::Routes;
 use super::sizes::{Sizes, named};
 use crate::experiment::{App, Experiment, Flow};
+use crate::flow_list::FlowList;
 use crate::quantity::{DataRate, Duration};
 use crate::remarks::Table;
 use crate::schema::{
-    Arrivals as ArrivalLaw, ConstantRate, Start, Stop, TransferSize, Transfers, Unresponsive, Workload,
+    Arrivals as ArrivalLaw, ConstantRate, FlowGroup, Start, Stop, Topology, TransferSize, Transfers,
+    Unresponsive, Workload,
 };
 use crate::size_distribution::SizeDistribution;
 
@@ -38,13 +42,15 @@ pub(super) enum StartPlan {
     Uniform(Time, Span),
     Every(Time, Span),
     Arrivals(Arrivals),
+    Listed(Arc<FlowList>),
 }
 
 /// Checks group `index`.
 pub(super) fn group_plan(index: usize, duration: Span, sizes: &Sizes, cx: &Context<'_>) -> Option<GroupPlan> {
     let group = &cx.scenario.flows[index];
     let keys = cx.group(index);
-    let count = group.count.unwrap_or(1);
+    let list = cx.list_of(index);
+    let count = group.count.unwrap_or_else(|| list.map_or(1, |list| list.count()));
     let start = start_plan(&group.start, count, index, duration, cx);
     let (first, last) = match &start {
         StartPlan::At(time) => (*time, *time),
@@ -56,6 +62,7 @@ pub(super) fn group_plan(index: usize, duration: Span, sizes: &Sizes, cx: &Conte
         StartPlan::Every(from, gap) => {
             (*from, from.saturating_add(gap.saturating_mul(u64::from(count.saturating_sub(1)))))
         }
+        StartPlan::Listed(list) => list.span(),
         // The last arrival comes before that time.
         StartPlan::Arrivals(arrivals) => {
             (arrivals.from, Time::from_picos(arrivals.until.as_picos().saturating_sub(1)))
@@ -76,6 +83,13 @@ pub(super) fn group_plan(index: usize, duration: Span, sizes: &Sizes, cx: &Conte
     }
     if let Some(stop) = &group.stop {
         check_stop(stop, (&start, last), count, &keys);
+    }
+    check_listed(group, &keys);
+    if matches!(cx.scenario.topology, Topology::Dumbbell(_))
+        && list.is_some_and(|list| list.hosts().is_some())
+    {
+        let hint = "remove its columns of hosts, or write a topology that has them";
+        keys.warning("start.list", "the hosts of the list are not used: a dumbbell has none", hint);
     }
     let drawn = drawn_sizes(&group.app, sizes, &keys.table("app"));
     let app = app(&group.app, &keys.table("app"))?;
@@ -122,6 +136,32 @@ impl GroupPlan {
     }
 }
 
+/// Checks that nothing contradicts the list of a group that has one, and that no other group asks for one.
+fn check_listed(group: &FlowGroup, keys: &Table<'_>) {
+    let sizes = match &group.app {
+        Workload::Transfers(transfers) if transfers.transfer == TransferSize::Listed => Some(transfers),
+        _ => None,
+    };
+    if !matches!(group.start, Start::Listed(_)) {
+        if sizes.is_some() {
+            let hint = "write start = { list = \"flows.csv\" }, or a size";
+            keys.error("app.transfer", "the sizes are those of a list, and there is none", hint);
+        }
+        return;
+    }
+    if group.count.is_some() {
+        let hint = "remove count (and lists of rtt): each row of the list is a flow";
+        keys.error("count", "a list has its own number of flows", hint);
+    }
+    if sizes.is_none_or(|transfers| transfers.rounds > 1 || transfers.barrier) {
+        let hint = "remove app, or write app = { transfer = \"listed\" }";
+        keys.error("app", "the list says what its flows transfer, each once", hint);
+    }
+    if matches!(group.stop, Some(Stop::List(_))) {
+        keys.error("stop", "flows of a list have no list of stop times", ONE_STOP);
+    }
+}
+
 const ONE_STOP: &str = "write one time for all flows";
 
 /// Checks when the flows of a group stop against their starts, the latest of which is `last`.
@@ -132,6 +172,8 @@ fn check_stop(stop: &Stop, (start, last): (&StartPlan, Time), count: u32, keys: 
             keys.error("stop", too_early, "write a time after the last start");
         }
         Stop::At(_) => {}
+        // Refused with the other keys that contradict a list.
+        Stop::List(_) if matches!(start, StartPlan::Listed(_)) => {}
         Stop::List(_) if matches!(start, StartPlan::Arrivals(_)) => {
             keys.error("stop", "flows that arrive at random have no list of stop times", ONE_STOP);
         }
@@ -195,6 +237,16 @@ fn start_plan(start: &Start, count: u32, index: usize, duration: Span, cx: &Cont
             let intensity = Intensity::PerSecond(start.poisson.per_second());
             StartPlan::Arrivals(Arrivals::of(intensity, (start.from, start.until), index, duration, cx))
         }
+        Start::Listed(listed) => match cx.list_of(index) {
+            Some(list) => StartPlan::Listed(Arc::clone(list)),
+            None => {
+                let message = format!("the list of flows `{}` has not been read", listed.list);
+                let hint = "the command line and the Python package read the file that start = { list = ... } of a \
+                            scenario file names; a page in a browser and --set do not";
+                keys.error("start.list", message, hint);
+                StartPlan::At(Time::ZERO)
+            }
+        },
         Start::Load(start) => {
             let intensity = Intensity::Load(start.load);
             StartPlan::Arrivals(Arrivals::of(intensity, (start.from, start.until), index, duration, cx))
@@ -210,7 +262,7 @@ fn app(workload: &Workload, keys: &Table<'_>) -> Option<App> {
             let bytes = match &transfers.transfer {
                 TransferSize::Fixed(size) => size.bytes().filter(|bytes| *bytes > 0),
                 // Each flow replaces it by its own size.
-                TransferSize::Drawn(_) => Some(0),
+                TransferSize::Drawn(_) | TransferSize::Listed => Some(0),
             };
             if bytes.is_none() {
                 keys.error(
@@ -366,6 +418,11 @@ pub(super) fn expand(plans: &[GroupPlan], mut hosts: Paths, experiment: &mut Exp
 
 impl GroupPlan {
     fn app_of(&self, seed: u64, group: &str, number: u32) -> App {
+        if let (StartPlan::Listed(list), App::Transfers { rounds, interval, barrier, .. }) =
+            (&self.start, self.app)
+        {
+            return App::Transfers { bytes: list.bytes_of(number), rounds, interval, barrier };
+        }
         match (&self.sizes, self.app) {
             (Some(sizes), App::Transfers { rounds, interval, barrier, .. }) => {
                 // Each flow has its own stream: its size stays the same when other flows come or go.
@@ -381,7 +438,7 @@ impl StartPlan {
     /// Times at which the flows of a group of `count` begin; random arrivals are as many as come.
     fn times<'s>(&'s self, seed: u64, group: &'s str, count: u32) -> Box<dyn Iterator<Item = Time> + 's> {
         match self {
-            Self::At(_) | Self::List(_) | Self::Every(..) => {
+            Self::At(_) | Self::List(_) | Self::Every(..) | Self::Listed(_) => {
                 Box::new((0..count).filter_map(|number| self.of_flow(number)))
             }
             Self::Uniform(from, width) => {
@@ -402,6 +459,7 @@ impl StartPlan {
             Self::At(time) => Some(*time),
             Self::List(times) => times.get(number as usize).copied(),
             Self::Every(first, gap) => Some(first.saturating_add(gap.saturating_mul(u64::from(number)))),
+            Self::Listed(list) => list.start_of(number),
             Self::Uniform(..) | Self::Arrivals(_) => None,
         }
     }

@@ -27,7 +27,7 @@ pub(super) fn connect(network: &mut Network, cx: &Context<'_>) -> Option<()> {
     for (index, group) in cx.scenario.flows.iter().enumerate() {
         check_ends(index, group, &names, cx);
         via::check_names(index, group, &names, cx);
-        let Some(ends) = Ends::of(group, &names) else {
+        let Some(ends) = Ends::of(group, cx.list_of(index), &names) else {
             complete = false;
             continue;
         };
@@ -112,7 +112,24 @@ fn access(network: &Network, ends: &Ends, router: &mut Router) -> Option<Referen
 
 fn check_ends(index: usize, group: &FlowGroup, names: &Names, cx: &Context<'_>) {
     let keys = cx.group(index);
+    let listed = cx.list_of(index).and_then(|list| list.hosts());
+    if let Some(hosts) = listed {
+        for name in hosts.names.iter().filter(|name| !names.contains_key(*name)) {
+            let known: Vec<&str> = names.keys().map(String::as_str).collect();
+            keys.error(
+                "start.list",
+                format!("the list has an unknown node \"{name}\""),
+                suggest(name, &known),
+            );
+        }
+    }
     for (key, hosts) in [("from", &group.from), ("to", &group.to)] {
+        if listed.is_some() {
+            if hosts.is_some() {
+                keys.error(key, "the list says the hosts of its flows", format!("remove {key}"));
+            }
+            continue;
+        }
         let Some(hosts) = hosts else {
             let first = names.keys().next().map_or("h1", String::as_str);
             let hint = format!("name a host, as in {key} = \"{first}\"");

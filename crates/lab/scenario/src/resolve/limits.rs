@@ -55,16 +55,13 @@ pub(super) fn check_flows(cx: &Context<'_>) {
             keys.error("count", format!("group \"{name}\" has no flows"), hint);
         }
     }
-    let total: u64 = groups.iter().map(|group| u64::from(group.count.unwrap_or(1))).sum();
-    let largest =
-        groups.iter().enumerate().max_by_key(|(_, group)| group.count).map_or(0, |(index, _)| index);
-    let keys = cx.group(largest);
+    let count = |index: usize| groups[index].count.or_else(|| Some(cx.list_of(index)?.count()));
+    let total: u64 = (0..groups.len()).map(|index| u64::from(count(index).unwrap_or(1))).sum();
+    let largest = (0..groups.len()).max_by_key(|index| count(*index)).unwrap_or_default();
     if total > MAX_FLOWS {
-        keys.error(
-            "count",
-            format!("{total} flows are too many"),
-            format!("at most {MAX_FLOWS} in all groups together"),
-        );
+        let key = if groups[largest].count.is_some() { "count" } else { "start" };
+        let hint = format!("at most {MAX_FLOWS} in all groups together");
+        cx.group(largest).error(key, format!("{total} flows are too many"), hint);
     }
 }
 
@@ -72,7 +69,7 @@ pub(super) fn check_flows(cx: &Context<'_>) {
 /// `experiment` has no flows yet.
 pub(super) fn check_memory(experiment: &Experiment, plans: &[GroupPlan], cx: &Context<'_>) {
     let most: Vec<u64> = plans.iter().map(GroupPlan::most).collect();
-    let total: u64 = most.iter().sum();
+    let total = most.iter().fold(0, |sum: u64, count| sum.saturating_add(*count));
     // Series that are not chosen yet have rows about all flows, unless these are too many.
     let in_series = cx.scenario.trace.series == Series::Auto && total <= MAX_LASTING;
     let keeps_all = in_series || !experiment.may_forget();
@@ -80,11 +77,13 @@ pub(super) fn check_memory(experiment: &Experiment, plans: &[GroupPlan], cx: &Co
         let is_lasting = keeps_all || !experiment.ends(group, &plans[group].app);
         if is_lasting { most[group] } else { 0 }
     };
-    let lasting: u64 = (0..plans.len()).map(of_group).sum();
+    let lasting = (0..plans.len()).map(of_group).fold(0, u64::saturating_add);
     let Some(largest) = (0..plans.len()).max_by_key(|group| (of_group(*group), most[*group])) else { return };
     let keys = cx.group(largest);
     let key = if cx.scenario.flows[largest].count.is_some() { "count" } else { "start" };
-    if lasting > MAX_LASTING {
+    let is_random = key == "start" && cx.list_of(largest).is_none();
+    // More are refused already.
+    if total <= MAX_FLOWS && lasting > MAX_LASTING {
         let ends = plans.iter().enumerate().any(|(group, plan)| experiment.ends(group, &plan.app));
         let more = if ends {
             format!(
@@ -95,7 +94,7 @@ pub(super) fn check_memory(experiment: &Experiment, plans: &[GroupPlan], cx: &Co
         };
         let hint = format!("at most {MAX_LASTING} in all groups together{more}");
         keys.error(key, format!("{lasting} flows are too many"), hint);
-    } else if lasting >= MANY_LASTING || total > MAX_LASTING {
+    } else if total <= MAX_FLOWS && (total > MAX_LASTING || (lasting >= MANY_LASTING && !is_random)) {
         let mib = (lasting * LASTING_BYTES + (total - lasting) * ENDED_BYTES).div_ceil(1 << 20);
         let hint = if total > lasting {
             "64 B for each flow that ends and 2 KiB for one that runs, and time in proportion to their packets"

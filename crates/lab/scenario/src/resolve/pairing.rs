@@ -66,6 +66,11 @@ impl Pairs<'_> {
     /// permutation is drawn once.
     pub(super) fn of(&mut self, number: u32) -> (NodeId, NodeId) {
         let n = number as usize;
+        if let Some((nodes, hosts)) =
+            self.ends.listed.as_ref().and_then(|(nodes, list)| Some((nodes, list.hosts()?)))
+        {
+            return (nodes[hosts.sources[n] as usize], nodes[hosts.destinations[n] as usize]);
+        }
         let (from, to) = (&self.ends.from, &self.ends.to);
         match self.ends.pairing {
             Pairing::InTurn => (from[n % from.len()], to[n % to.len()]),

@@ -28,12 +28,14 @@ pub enum Start {
     Poisson(Poisson),
     /// A Poisson process with a given load, which determines the number of flows.
     Load(Load),
+    /// The starts of a list of flows, which determines their number, too.
+    Listed(Listed),
 }
 
 impl Start {
-    /// Whether random arrivals determine the number of flows.
-    pub fn is_random_process(&self) -> bool {
-        matches!(self, Self::Poisson(_) | Self::Load(_))
+    /// Whether random arrivals or a list determine the number of flows.
+    pub fn determines_count(&self) -> bool {
+        matches!(self, Self::Poisson(_) | Self::Load(_) | Self::Listed(_))
     }
 }
 
@@ -72,8 +74,21 @@ pub struct Load {
     pub until: Option<Duration>,
 }
 
+/// Flows that a file lists: a row for each with its start and its size, and outside a dumbbell its hosts.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct Listed {
+    /// File with the columns start_s, bytes, source and destination (CSV, JSON, Parquet), or a list of HPCC (flow.txt)
+    /// or htsim (.cm), relative to the scenario file. Hosts are needed unless from and to say them.
+    pub list: String,
+    /// Number of flows in it, which is filled in when the file is read.
+    pub flows: Option<u32>,
+    /// SHA-256 of the list, which is filled in when the file is read; a file that has changed is refused then.
+    pub sha256: Option<String>,
+}
+
 const HINT: &str = "write \"1 s\", [\"0 s\", \"1 s\"], { uniform = [\"0 s\", \"1 s\"] }, { every = \"500 ms\", first \
-                    = \"0 s\" }, { poisson = \"200 per s\" } or { load = 0.6 }";
+                    = \"0 s\" }, { poisson = \"200 per s\" }, { load = 0.6 } or { list = \
+                    \"flows.csv\" }";
 
 impl Field for Start {
     fn read(node: &Node, report: &mut Report) -> Option<Self> {
@@ -115,6 +130,9 @@ impl Field for Start {
                 entries if entries.iter().any(|e| e.key == "load") => {
                     Load::read_table(entries, &[], &node.mark, report).map(Self::Load)
                 }
+                entries if entries.iter().any(|e| e.key == "list") => {
+                    Listed::read_table(entries, &[], &node.mark, report).map(Self::Listed)
+                }
                 _ => {
                     report.error(&node.mark, "unknown form of start", HINT);
                     None
@@ -134,6 +152,7 @@ impl Field for Start {
             Self::Every(staggered) => staggered.write(),
             Self::Poisson(poisson) => poisson.write(),
             Self::Load(load) => load.write(),
+            Self::Listed(listed) => listed.write(),
         }
     }
     fn schema() -> Json {
@@ -147,6 +166,7 @@ impl Field for Start {
             Staggered::schema(),
             Poisson::schema(),
             Load::schema(),
+            Listed::schema(),
         ] })
     }
 }

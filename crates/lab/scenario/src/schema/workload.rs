@@ -31,7 +31,7 @@ pub enum Workload {
 /// Transfers on one connection.
 #[derive(Clone, PartialEq, Debug, Section)]
 pub struct Transfers {
-    /// Size of one transfer, or { distribution = "web-search" }: drawn for each flow.
+    /// Size of one transfer, { distribution = "web-search" }: drawn for each flow, or "listed": by start.list.
     #[key(unit = "bytes | { distribution }")]
     pub transfer: TransferSize,
     /// Number of transfers.
@@ -104,6 +104,8 @@ pub enum TransferSize {
     Fixed(Size),
     /// A size drawn for each flow from the distribution of this name.
     Drawn(String),
+    /// The size that the list of flows has.
+    Listed,
 }
 
 impl Field for TransferSize {
@@ -117,17 +119,20 @@ impl Field for TransferSize {
                     None
                 }
             },
+            Value::Text(text) if text == "listed" => Some(Self::Listed),
             _ => Size::read(node, report).map(Self::Fixed),
         }
     }
     fn write(&self) -> Option<Json> {
         match self {
             Self::Fixed(size) => size.write(),
+            Self::Listed => Some("listed".into()),
             Self::Drawn(name) => Some(json!({ "distribution": name })),
         }
     }
     fn schema() -> Json {
         json!({ "oneOf": [
+            { "const": "listed" },
             Size::schema(),
             { "type": "object", "additionalProperties": false, "required": ["distribution"], "properties": {
                 "distribution": { "type": "string", "description": "web-search, data-mining, or a key of \
