@@ -7,6 +7,7 @@ millions, are given to the native module beside it, and are read again where tha
 from __future__ import annotations
 
 import hashlib
+import itertools
 import re
 import shutil
 import tomllib
@@ -224,7 +225,7 @@ class _Rows:
                 for number, line in enumerate(file, start=1)
                 if number > self.head_lines and not line.startswith("#") and (line.strip() or not self.skips_empty)
             )
-            number, line = next(item for place, item in enumerate(rows) if place == row)
+            number, line = next(itertools.islice(rows, row, None))
         return refused_line(path, number, line.rstrip("\n"), what, hint)
 
 
@@ -255,7 +256,7 @@ def _csv(path: Path, lines: list[str], head: int) -> tuple[pl.LazyFrame, _Rows]:
     line = lines[head]
     mark = next((mark for mark in (",", ";", "\t") if mark in line), ",")
     names = [name.strip().strip('"') for name in line.split(mark)]
-    if unknown := next((name for name in names if name not in _known), None):
+    if (unknown := next((name for name in names if name not in _known), None)) is not None:
         what = f"the column `{unknown}` is not known"
         if re.fullmatch(r"[-+]?[0-9.]+(e[-+]?[0-9]+)?", unknown, re.IGNORECASE):
             what = "the first row has numbers instead of names of columns"
@@ -313,7 +314,7 @@ def _table(path: Path, frame: pl.LazyFrame, names: list[str] | None = None) -> p
 
     schema = frame.collect_schema()
     names = names or schema.names()
-    if unknown := next((name for name in names if name not in _known), None):
+    if (unknown := next((name for name in names if name not in _known), None)) is not None:
         raise _refused(path, f"the column `{unknown}` is not known")
     starts, sizes = [name for name in names if name in _starts], [name for name in names if name in _sizes]
     hosts = [name for name in names if name in _hosts]
@@ -376,9 +377,7 @@ def _checked(path: Path, frame: pl.DataFrame, rows: _Rows) -> FlowList:
             (ends[0] == ends[1], "the flow goes from a host to itself", "name two different hosts"),
         ]
     for mask, what, hint in wrong:
-        found = frame.select(mask.fill_null(value=False)).to_series()
-        if found.any():
-            row = int(found.arg_max() or 0)
+        if (row := frame.select(mask.fill_null(value=False).arg_true().first()).item()) is not None:
             if frame.row(row)[:2] == (None, None):
                 form = f"write a flow as in the lines around it, or {_example}"
                 raise rows.refused(path, row, "this is no flow", form)

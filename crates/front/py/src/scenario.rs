@@ -19,13 +19,13 @@ pub struct Scenario(Document);
 impl Scenario {
     /// Reads a scenario file with `--set` arguments, and the lists of flows that it names.
     #[new]
-    #[pyo3(signature = (text, file_name, overrides, lists=Vec::new()))]
+    #[pyo3(signature = (text, file_name, overrides, lists=None))]
     fn new(
         py: Python<'_>,
         text: &str,
         file_name: &str,
         overrides: Vec<(String, String)>,
-        lists: Vec<List>,
+        lists: Option<Vec<List>>,
     ) -> PyResult<Self> {
         let lists = flow_lists(lists)?;
         let document = py.detach(|| Document::with_lists(text, file_name, &overrides, lists));
@@ -130,8 +130,8 @@ impl Scenario {
 
 /// The scenario file of a resolved scenario given in JSON.
 #[pyfunction]
-#[pyo3(signature = (text, name, lists=Vec::new()))]
-pub(crate) fn json_to_toml(text: &str, name: &str, lists: Vec<List>) -> PyResult<String> {
+#[pyo3(signature = (text, name, lists=None))]
+pub(crate) fn json_to_toml(text: &str, name: &str, lists: Option<Vec<List>>) -> PyResult<String> {
     let json = serde_json::from_str(text)
         .map_err(|error| ScenarioError::new_err(format!("error: {name} is not JSON: {error}\n")))?;
     let document = Document::from_json_with_lists(&json, name, flow_lists(lists)?);
@@ -142,7 +142,7 @@ pub(crate) fn json_to_toml(text: &str, name: &str, lists: Vec<List>) -> PyResult
 /// and destinations as 32-bit numbers of them; all little-endian.
 type List = (String, PyBackedBytes, PyBackedBytes, Option<(Vec<String>, PyBackedBytes, PyBackedBytes)>);
 
-fn flow_lists(lists: Vec<List>) -> PyResult<FlowLists> {
+fn flow_lists(lists: Option<Vec<List>>) -> PyResult<FlowLists> {
     let read = |(sha256, starts, bytes, hosts): List| {
         let starts = words(&starts).map(|word| Time::from_picos(u64::from_le_bytes(word))).collect();
         let bytes = words(&bytes).map(u64::from_le_bytes).collect();
@@ -154,7 +154,7 @@ fn flow_lists(lists: Vec<List>) -> PyResult<FlowLists> {
         let list = FlowList::new(starts, bytes, hosts).map_err(pyo3::exceptions::PyValueError::new_err)?;
         Ok((sha256, Arc::new(list)))
     };
-    lists.into_iter().map(read).collect()
+    lists.unwrap_or_default().into_iter().map(read).collect()
 }
 
 /// Words of `N` bytes each.

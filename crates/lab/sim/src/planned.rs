@@ -104,7 +104,7 @@ impl Planned {
     }
 }
 
-/// Those flows of a group of which something `comes`, in the order of its times; `None` if there are none.
+/// The flows of a group that have something planned that `comes`, in the order of its times; `None` without such flows.
 fn order(experiment: &Experiment, group: u32, plan: Plan, comes: impl Fn(&Flow) -> bool) -> Option<Order> {
     let numbers = experiment.flows.of_group(group);
     let flows = || experiment.flows.numbered(numbers.clone());

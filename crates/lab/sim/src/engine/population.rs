@@ -1,8 +1,8 @@
 //! How flows come into slots and leave them, and what remains of them.
 //!
 //! A flow that transfers and is done has a slot from its start until nothing of it is left in the network: no packet,
-//! and no timer that runs. From then on nothing can change what it has measured. All other flows are residents: they have
-//! slots of their own during the whole run.
+//! and no timer that runs. From then on nothing can change what it has measured. All other flows are residents: they
+//! have slots of their own during the whole run.
 
 use super::{Simulation, feedback};
 use crate::app::Application;
@@ -28,7 +28,7 @@ use std::ops::Deref;
 pub(crate) enum Keeping {
     /// All of them: what looks at all flows, or divides the run, finds each at its number.
     All,
-    /// Those that are not known to end.
+    /// The flows that are not known to end have one; others until they have ended.
     Living,
 }
 
@@ -51,9 +51,9 @@ pub(crate) struct Population {
 struct Routes {
     forward: Vec<u32>,
     backward: Vec<u32>,
-    /// Empty if there are no datagrams.
+    /// Routes of datagrams; there are none of them if no flow sends datagrams.
     to_sink: Vec<u32>,
-    /// The paths in the opposite direction, which requests take; empty if there are none.
+    /// Routes of requests, which take the paths in the opposite direction, if a flow asks.
     asking: Option<(Vec<u32>, Vec<u32>)>,
     queued: QueuedRoutes,
 }
