@@ -245,3 +245,9 @@ def test_telemetry_of_openconfig(content: object) -> None:
     assert queue.mark.same_curve(expected)
     assert queue.drop is not None
     assert "`P` is read from `state`" in said(configuration)
+
+
+def test_bytes_that_tc_counts_are_said(cli: Cli) -> None:
+    done = cli("config", "write", "fq-codel", "--platform", "tc")
+    assert "quantum 1500" in done.out
+    assert "a packet of 1500 B is 1514 B there, which is the kernel's own quantum" in " ".join(done.err.split())

@@ -125,6 +125,12 @@ def _lines(queue: Queue, writing: _Writing, attachment: str, handle: int) -> lis
         if memory:
             words = re.sub(r"\bmemory_limit [0-9]+", f"memory_limit {memory}", words)
         lines.append(f"tc qdisc {qdisc.verb} dev {writing.options.device} {parent} handle {major}: {words}")
+    if aqm["kind"] == "fq-codel":
+        writing.remark(
+            queue,
+            "tc counts link-layer headers, too, in `quantum` and in bytes that wait: on Ethernet a packet of 1500 B is "
+            "1514 B there, which is the kernel's own quantum",
+        )
     if aqm["kind"] == "gred":
         writing.remark(
             queue,
