@@ -153,3 +153,11 @@ app = { unresponsive = "5 Mbit/s", arrivals = "poisson" }
     first, second = run_on_linux(scenario, image=image), run_on_linux(scenario, image=image)
     assert first.json == second.json
     assert times(first) == times(second)
+
+
+def test_a_list_of_flows(image: Image) -> None:
+    """Starts, sizes and hosts of a file, on both planes."""
+    scenario = shoal.Scenario.named("incast-list")
+    kernel, simulated = run_on_linux(scenario, image=image).groups[0], shoal.run(scenario).groups[0]
+    assert kernel["totals"]["delivered_bytes"] == simulated["totals"]["delivered_bytes"]
+    assert kernel["fct_s"]["mean"] == pytest.approx(simulated["fct_s"]["mean"], rel=0.02)
