@@ -24,6 +24,8 @@ _prompt = re.compile(r"^[\w.-]+(?:@[\w.-]+)?(?::[^\s#$>]*)?(?:\([\w-]+\))?[#>$] 
 # Where JSON begins, and not a banner of Junos such as `[edit]` or `{master:0}`.
 _json = re.compile(r'\s*[{\[]\s*["{\[\]}]')
 _jinja = re.compile(r"\{%|\{\{")
+# Actions of Go's text/template, which has no `{%`; a name without a dot in front is one of Jinja.
+_go = re.compile(r"\{\{-?\s*(define|template|block|range|with|if|else|end|\.|\$|/\*)")
 
 
 @dataclass(frozen=True)
@@ -75,13 +77,15 @@ class Document:
         self.refuse(statement.line, what, hint, words=statement.words)
 
     def refuse_templates(self) -> None:
-        """Refuse a template of Jinja, which is no configuration yet."""
+        """Refuse a template of Jinja, or of another language with such braces, which is no configuration yet."""
         if (match := _jinja.search(self.text)) is not None:
             line = self.text.count("\n", 0, match.start()) + 1
+            is_go = _go.search(self.text) is not None and "{%" not in self.text
+            hint = "as in `sonic-cfggen -d -t qos.json.j2 > qos.json`"
             self.refuse(
                 line,
-                "this is a template of Jinja, not a configuration",
-                "render it first, as in `sonic-cfggen -d -t qos.json.j2 > qos.json`",
+                f"this is a template of {'Go' if is_go else 'Jinja'}, not a configuration",
+                "render it first, " + ("with the program that it belongs to" if is_go else hint),
             )
 
 
@@ -220,6 +224,29 @@ class _Object(dict[str, Any]):
         self.repeated = sorted({name for name in names if names.count(name) > 1})
 
 
+def _of_json(error: json.JSONDecodeError) -> tuple[str, str]:
+    """What is wrong with a text that is not JSON, and what to do; nothing of the text is shown."""
+    rest = error.doc[error.pos :].lstrip()
+    start = error.doc.lstrip()[:1]
+    if not rest:
+        return error.msg, "is this file complete?"
+    if rest.startswith(("//", "/*", "#")):
+        return "a comment begins here, and JSON has none", "take the comments out"
+    if rest.startswith(("}", "]")) or (rest.startswith(",") and start in ("{", "[") and error.msg != "Extra data"):
+        return "a comma stands behind the last entry", "take it out"
+    if rest.startswith(("'", "True", "False", "None")):
+        return error.msg, 'JSON has double quotes, "true", "false" and null'
+    if error.msg == "Extra data" and start == '"':
+        return "the braces around the tables are missing", "put `{` in front of the first and `}` behind the last"
+    if error.msg == "Extra data":
+        return "something stands behind its end", "give one document, and nothing else"
+    if error.msg.startswith("Expecting ','") and rest.startswith(('"', "{", "[")):
+        return "a comma is missing in front of this", "write one between two entries"
+    if start not in ("{", "["):
+        return error.msg, "give the JSON alone, without what stands around it"
+    return error.msg, "`python3 -m json.tool FILE` says the same of it"
+
+
 class JsonFile:
     """JSON with the lines on which names stand, and what is said twice."""
 
@@ -229,7 +256,8 @@ class JsonFile:
         try:
             self.content: Any = json.loads(document.text, object_pairs_hook=_Object)
         except json.JSONDecodeError as error:
-            document.refuse(error.lineno, f"not JSON: {error.msg} (column {error.colno})", "is this file complete?")
+            what, hint = _of_json(error)
+            document.refuse(error.lineno, f"not JSON: {what} (column {error.colno})", hint)
         except RecursionError:
             raise ScenarioError(
                 f"error: `{document.name}` is nested too deeply\nhint: is this the right file?\n"
