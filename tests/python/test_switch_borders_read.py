@@ -493,7 +493,7 @@ def test_tc_filters_compare_the_code_point_and_not_the_ecn_field() -> None:
     assert (codel.dscp, codel.takes_rest, pie.dscp, pie.takes_rest) == ((10,), False, (), True)
     assert read(start + ranged).queues[0].dscp == tuple(range(8, 16))
     with_ecn = read(start + line.format("ip", "ip dsfield", "0x29 0xff"))
-    assert (with_ecn.queues[0].dscp, "more than the code point" in said(with_ecn)) == ((), True)
+    assert (with_ecn.queues[0].dscp, "compares the ECN field, too" in said(with_ecn)) == ((), True)
 
 
 def test_statements_go_on_behind_a_backslash_and_end_before_a_comment() -> None:

@@ -120,11 +120,18 @@ def say_speeds(document: Document, rates_bps: Iterable[int]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A line of a configuration in words."""
+    """A line of a configuration in words.
+
+    Attributes
+    ----------
+    is_alternative
+        Whether it stands behind `||` in a script, so that it runs only if the command in front fails.
+    """
 
     line: int
     words: tuple[str, ...]
     indent: int = 0
+    is_alternative: bool = False
 
     def starts(self, *words: str) -> bool:
         """Whether it begins with these words."""
@@ -180,39 +187,50 @@ def commands(document: Document) -> Iterator[Statement]:
     number = 0
     while number < len(lines):
         first, text = number + 1, lines[number]
-        while text.rstrip().endswith("\\") and number + 1 < len(lines):
+        while text.rstrip().endswith(("\\", "||")) and number + 1 < len(lines):
             number += 1
             text = text.rstrip().removesuffix("\\") + " " + lines[number]
         number += 1
-        for words in _split_commands(text.rstrip().removesuffix("\\")):
-            yield Statement(first, words)
+        for words, is_alternative in _split_commands(text.rstrip().removesuffix("\\")):
+            yield Statement(first, words, is_alternative=is_alternative)
 
 
 # What a shell would split at or take out of a line.
 _of_shell = re.compile(r"[;&|()<>'\"\\#]")
+# The number of a file in front of a redirection, as in `2>/dev/null`.
+_of_file = re.compile(r"(?<=\s)[0-9]+(?=>)")
 
 
-def _split_commands(text: str) -> Iterator[tuple[str, ...]]:
+def _split_commands(text: str) -> Iterator[tuple[tuple[str, ...], bool]]:
+    """The words of each command of a line, and whether it stands behind `||`."""
     if _of_shell.search(text) is None:
         if words_of_line := text.split():
-            yield tuple(words_of_line)
+            yield tuple(words_of_line), False
         return
-    lexer = shlex.shlex(text, posix=True, punctuation_chars=";&|()<>")
+    lexer = shlex.shlex(_of_file.sub("", text), posix=True, punctuation_chars=";&|()<>")
     lexer.whitespace_split, lexer.commenters = True, "#"
     words: list[str] = []
     try:
-        tokens = list(lexer)
+        parts = list(lexer)
     except ValueError:
         # A quotation that does not end.
-        tokens = text.split()
-    for token in tokens:
-        if not set(token) <= set(";&|()<>") or not token:
-            words.append(token)
-        elif words:
-            yield tuple(words)
+        parts = text.split()
+    is_alternative = is_redirected = False
+    for part in parts:
+        if not set(part) <= set(";&|()<>") or not part:
+            if not is_redirected:
+                words.append(part)
+            is_redirected = False
+        elif ">" in part:
+            # Its file, or the number of one, is the next word.
+            is_redirected = True
+        else:
+            if words:
+                yield tuple(words), is_alternative
+            is_alternative = part == "||" or (is_alternative and part == "(" and not words)
             words = []
     if words:
-        yield tuple(words)
+        yield tuple(words), is_alternative
 
 
 class _Object(dict[str, Any]):
