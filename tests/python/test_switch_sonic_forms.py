@@ -271,9 +271,11 @@ def test_commands_of_redis_set_the_fields_of_the_database(text: str) -> None:
 def test_what_commands_leave_to_the_database_is_not_known() -> None:
     text = 'HSET "WRED_PROFILE|P" ecn ecn_all green_min_threshold 1000 green_max_threshold 3000\n'
     assert only(text).not_ect is NotEct.PLATFORM
+    assert "no command sets `wred_green_enable` of `P`" in said(read(text))
     assert only(f'{text}HSET "WRED_PROFILE|P" wred_green_enable false\n').not_ect is NotEct.TAIL_ONLY
-    with pytest.raises(shoal.ScenarioError, match="`HSET` needs a value for each field"):
-        read('HSET "WRED_PROFILE|P" ecn\n')
+    with pytest.raises(shoal.ScenarioError, match="`HSET` needs a value for each field") as refused:
+        read('redis-cli -a S3CR3T -n 4 HSET "WRED_PROFILE|P" ecn  # S3CR3T\n')
+    assert "S3CR3T" not in str(refused.value)
 
 
 def test_a_profile_without_thresholds_of_a_colour_never_acts_on_it() -> None:

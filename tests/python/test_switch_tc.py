@@ -213,6 +213,15 @@ def test_redirections_are_no_words_of_a_command(redirection: str) -> None:
     assert queue == only(f"tc qdisc add dev e root handle 10: {RED}\n")
 
 
+def test_placeholders_and_variables_are_words() -> None:
+    assert names("tc qdisc replace dev <interface> root codel\n") == ["<interface> root codel"]
+    with pytest.raises(shoal.ScenarioError, match="tc qdisc replace dev <if> root a/b\n") as refused:
+        read("tc qdisc replace dev <if> root a/b\n")
+    assert "`a/b` has no model" in str(refused.value)
+    with pytest.raises(shoal.ScenarioError, match="the line holds variables of a shell"):
+        read("tc qdisc replace dev $DEV $PARENT red limit 400000\n")
+
+
 def test_what_stands_behind_or_runs_only_if_the_first_fails() -> None:
     first = "tc qdisc add dev e root handle 1: codel"
     other = "tc qdisc replace dev e root handle 2: pie"

@@ -199,6 +199,8 @@ def commands(document: Document) -> Iterator[Statement]:
 _of_shell = re.compile(r"[;&|()<>'\"\\#]")
 # The number of a file in front of a redirection, as in `2>/dev/null`.
 _of_file = re.compile(r"(?<=\s)[0-9]+(?=>)")
+# What documents write for a word that everybody has another one for, as in `dev <interface>`.
+_placeholder = re.compile(r"(?<=\s)<[A-Za-z][\w-]*>(?=\s|$)")
 
 
 def _split_commands(text: str) -> Iterator[tuple[tuple[str, ...], bool]]:
@@ -207,7 +209,7 @@ def _split_commands(text: str) -> Iterator[tuple[tuple[str, ...], bool]]:
         if words_of_line := text.split():
             yield tuple(words_of_line), False
         return
-    lexer = shlex.shlex(_of_file.sub("", text), posix=True, punctuation_chars=";&|()<>")
+    lexer = shlex.shlex(_placeholder.sub(r"'\g<0>'", _of_file.sub("", text)), posix=True, punctuation_chars=";&|()<>")
     lexer.whitespace_split, lexer.commenters = True, "#"
     words: list[str] = []
     try:

@@ -116,6 +116,13 @@ class Profile:
         mark = self.ect_law() if marks else None
         if marks and not drops and isinstance(self.tables, Tables) and self.tables.is_partial:
             self.not_ect_known = fields.ENABLE.format(self.colour) in self.values
+        if not self.not_ect_known:
+            self.document.remark(
+                f"no command sets `{fields.ENABLE.format(self.colour)}` of `{self.name}`: whether packets that are not "
+                "ECT are dropped by its law is not in this file",
+                hint="simulate both: --not-ect drop and --not-ect pass",
+                line=self.line,
+            )
         if marks and not drops and self.not_ect_known:
             self.document.remark(
                 f"`{self.name}` marks without dropping (`{fields.ENABLE.format(self.colour)}` is not true): some SAIs "

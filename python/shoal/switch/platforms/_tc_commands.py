@@ -236,6 +236,9 @@ def entry(
         handle = _number(document, statement, more[name], name)
     kind = rest.pop(0) if rest else next((word for word in ("ingress", "clsact") if word in more), "")
     device = more.get("dev", "")
+    if "$" in kind:
+        what = "the line holds variables of a shell or a program"
+        document.refuse_statement(statement, what, "give the line as it is run, with numbers and names")
     return Command(
         statement, subject, verb, f"{name_space}/{device}" if name_space else device, parent, handle, kind,
         tuple(rest), more,
