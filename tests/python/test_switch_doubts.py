@@ -203,7 +203,7 @@ def test_a_refusal_never_shows_what_is_not_about_queues(platform: str, text: str
         ),
         ("eos", EOS_DUAL + "      random-detect drop minimum-threshold 1 kbytes maximum-threshold 2 kbytes "
                            "drop-probability 1\n", "a second `random-detect drop` in uc-tx-queue 3: the last acts"),
-        ("eos", f"{EOS}shape rate 5 percent\n", "a shape in `percent` is not read"),
+        ("eos", f"{EOS}shape rate 5 pps\n", "a shape in `pps` is not read"),
         ("eos", f"{EOS}random-detect ecn minimum-threshold 1 bytes maximum-threshold 9 segments weight 0\n", "208"),
         ("nxos", f"{NXOS}shape min 1 pps max 9 pps\n", "a shape in packets a second is not read"),
         ("nxos", f"{NXOS}random-detect cos 3 minimum-threshold 1 kbytes\n", "a law for each class of service"),

@@ -249,3 +249,27 @@ def test_classes_and_policies_without_a_type_are_of_qos(of_class: str, of_policy
 def test_words_behind_a_shape_are_refused() -> None:
     with pytest.raises(shoal.ScenarioError, match="`burst` is not expected here"):
         read("class type queuing c-out-8q-q3\n  shape min 1 gbps max 4 gbps burst 5\n")
+
+
+def test_shapers_of_eos_in_percent_and_of_a_port() -> None:
+    text = (
+        "qos profile P\n   qos trust dscp\n   shape rate 80 percent\n   tx-queue 1\n      shape rate 40 percent\n"
+        "   tx-queue 2\n      bandwidth percent 5\ninterface Ethernet1\n   service-profile P\n"
+        "interface Ethernet2\n   tx-queue 2\n      bandwidth percent 5\n"
+    )
+    shaped, other, alone = read(text).queues
+    assert (shaped.shaping, other.shaping, alone.shaping) == (Shaping(40 * 10**9), None, None)
+    assert [line.rate_bps for line in (*shaped.lines, *other.lines)] == [80 * 10**9] * 2
+    assert shaped.lines == other.lines
+    assert alone.lines == ()
+
+
+def test_a_class_of_queues_takes_the_group_of_its_map() -> None:
+    text = (
+        "class-map type qos match-all RDMA\nmatch dscp 26\nclass-map type queuing RDMA\nmatch qos-group 3\n"
+        "policy-map type qos IN\nclass RDMA\nset qos-group 3\npolicy-map type queuing OUT\nclass type queuing RDMA\n"
+        "bandwidth percent 50\nclass type queuing class-default\nbandwidth percent 50\n"
+    )
+    queue, rest = read(text).queues
+    assert (queue.name, queue.index, queue.dscp) == ("RDMA", 3, (26,))
+    assert (rest.index, rest.takes_rest) == (0, True)

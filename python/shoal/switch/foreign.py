@@ -21,7 +21,7 @@ _others: tuple[tuple[str, str], ...] = (
         r"|^policy-map (?!type )\S+\s*\n\s+class [\s\S]*?^\s+(bandwidth|priority|shape|fair-queue|random-detect)\b",
     ),
     ("SONiC's management framework", r"^\s*qos (wred-policy|scheduler-policy|map (dscp|dot1p)-tc)\s"),
-    ("NVIDIA Onyx", r"\btraffic-class \d+ (congestion-control|dcb ets)\s"),
+    ("NVIDIA Onyx", r"\btraffic-class \d+ (congestion-control|dcb ets)\s|^\s*dcb priority-flow-control\s"),
     ("Aruba AOS-CX", r"^\s*(qos (schedule|queue|threshold)-profile|apply qos)\s"),
     ("VyOS", r"^\s*set (qos policy|traffic-policy)\s"),
     ("traffic.conf or qos_features.conf of Cumulus Linux", r"^\s*(traffic|ecn_red|ecn|scheduling)\.\S+\s*=\s"),

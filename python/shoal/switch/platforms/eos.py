@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from shoal.switch.amounts import Amount, Unit
 from shoal.switch.code_points import code_points, owners
-from shoal.switch.model import Action, Law, Queue, Scheduler, Serving, Shaping, Where
+from shoal.switch.model import Action, Law, Line, Queue, Scheduler, Serving, Shaping, Where
 from shoal.switch.options import HasMap, HasPorts
 from shoal.switch.platforms.base import Platform
 from shoal.switch.presets import COLOURS
@@ -64,7 +64,7 @@ class Eos(Platform[EosOptions]):
     def queues(self, document: Document) -> list[Queue]:
         """Read the transmit queues of a configuration."""
         document.refuse_templates()
-        groups, non_ect = _groups(document)
+        groups, ports, non_ect = _groups(document)
         if not groups:
             document.refuse(
                 1,
@@ -75,6 +75,7 @@ class Eos(Platform[EosOptions]):
         groups = _on_profiles(groups, interfaces)
         several = len({group.header for group in groups}) > 1
         queues = [group.queue(document, several=several, non_ect=non_ect, interfaces=interfaces) for group in groups]
+        queues = [_below(document, queue, ports.get(group.header)) for queue, group in zip(queues, groups, strict=True)]
         queues = _with_whole_buffer(document, queues)
         points = _code_points(document)
         queues = [replace(queue, dscp=points.get(queue.index or 0, ())) for queue in queues]
@@ -145,9 +146,22 @@ class _Group:
         return _settled(document, queue, non_ect)
 
 
-def _groups(document: Document) -> tuple[list[_Group], int]:
-    """Queues with their statements, and the line of `qos random-detect ecn allow non-ect`, 0 without it."""
+def _below(document: Document, queue: Queue, statement: Statement | None) -> Queue:
+    """A queue with the shaper of its port, which stands in front of its queues."""
+    shaping = _shaping(document, statement) if statement is not None else None
+    if statement is None or shaping is None:
+        return queue
+    source = document.source(statement.line)
+    return replace(queue, lines=(Line(f"port (line {statement.line})", rate_bps=shaping.rate_bps, source=source),))
+
+
+def _groups(document: Document) -> tuple[list[_Group], dict[str, Statement], int]:
+    """Queues with their statements, shapers of ports, and the line of `qos random-detect ecn allow non-ect`.
+
+    The line is 0 without it. The shapers are by the interface or profile in which they stand.
+    """
     groups: list[_Group] = []
+    ports: dict[str, Statement] = {}
     non_ect = 0
     header = ""
     current: _Group | None = None
@@ -167,7 +181,9 @@ def _groups(document: Document) -> tuple[list[_Group], int]:
                 groups.append(current)
         elif current is not None:
             _take(document, current, statement)
-    return groups, non_ect
+        elif statement.starts("shape", "rate") and header:
+            ports[header] = statement
+    return groups, ports, non_ect
 
 
 def _interfaces(document: Document) -> dict[str, list[str]]:
@@ -362,6 +378,8 @@ def _shaping(document: Document, statement: Statement) -> Shaping | None:
     words.expect("rate")
     number = words.number()
     unit = words.next or "kbps"
+    if unit == "percent" and number <= 100:
+        return Shaping(document.port.rate_bps * number // 100)
     if unit not in _rates:
         document.remark(f"a shape in `{unit}` is not read", hint="write it in kbps", line=statement.line)
         return None

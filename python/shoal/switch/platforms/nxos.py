@@ -77,7 +77,8 @@ class Nxos(Platform[NxosOptions]):
             )
         several = len({class_.policy for class_ in classes}) > 1
         points = _code_points(document)
-        queues = [class_.queue(document, several=several) for class_ in classes]
+        groups = _groups(document)
+        queues = [class_.queue(document, several=several, index=groups.get(class_.name)) for class_ in classes]
         queues = [_led(queue, points) for queue in queues]
         queues = _forwarded(document, queues)
         say_kbytes(document, queues)
@@ -131,10 +132,10 @@ class _Class:
     non_ecn: Statement | None = None
     others: list[Statement] = field(default_factory=list)
 
-    def queue(self, document: Document, *, several: bool) -> Queue:
+    def queue(self, document: Document, *, several: bool, index: int | None) -> Queue:
         queue = Queue(
             name=f"{self.policy}/{self.name}" if several else self.name,
-            index=queue_index(self.name),
+            index=queue_index(self.name) if index is None else index,
             ports=self.ports,
             source=document.source(self.line),
         )
@@ -145,6 +146,18 @@ class _Class:
         for statement in self.others:
             queue = _with_other(document, queue, statement)
         return queue
+
+
+def _groups(document: Document) -> dict[str, int]:
+    """The group that each class of queues takes by its map (`match qos-group 3`), which is the number of its queue."""
+    groups: dict[str, int] = {}
+    name = ""
+    for statement in statements(document):
+        if statement.words[0] in _headers:
+            name = statement.words[-1] if statement.starts("class-map", "type", "queuing") else ""
+        elif name and statement.starts("match", "qos-group") and statement.words[2:3] != ():
+            groups[name] = Words(document, statement, 2, "match qos-group 3").whole("a group", 0, 63)
+    return groups
 
 
 def queue_index(name: str) -> int | None:
