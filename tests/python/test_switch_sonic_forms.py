@@ -202,6 +202,13 @@ def test_a_range_of_ports_is_refused_as_by_orchagent(ports: dict[str, object], k
     assert hint in str(refused.value)
 
 
+def test_maps_of_a_range_of_ports_are_refused_too() -> None:
+    maps = {"Ethernet0-8": {"dscp_to_tc_map": "M"}}
+    with pytest.raises(shoal.ScenarioError, match="`Ethernet0-8` is a range of ports") as refused:
+        read(json.dumps({**SERVED, "QUEUE": {"Ethernet0|0": {"scheduler": "S"}}, "PORT_QOS_MAP": maps}))
+    assert "as in Ethernet0,...,Ethernet8\n" in str(refused.value)
+
+
 @pytest.mark.parametrize("port", ["Ethernet-BP0", "Ethernet-Rec0", "CPU", "Ethernet1-2"])
 def test_ports_with_hyphens_in_their_names_are_no_ranges(port: str) -> None:
     ports = {port: {}} if port == "Ethernet1-2" else {}

@@ -338,11 +338,16 @@ class _Reader:
         if end < first or end > 63:
             line = self.tables.line(table_name, key)
             self.document.refuse(line, f"`{key}` has no such queues", "as in Ethernet0|3-4")
-        for port in map(str.strip, "|".join(names).split(",")):
-            if (several := _ports.fullmatch(port)) is not None and port not in self.tables["PORT"]:
-                self.refuse_range(key, table_name, several)
+        for port in self.ports("|".join(names), key, table_name):
             for index in range(first, end + 1):
                 yield port, index
+
+    def ports(self, text: str, key: str, table_name: str) -> Iterator[str]:
+        """The ports of a list with commas, which is a key or the first part of one."""
+        for port in map(str.strip, text.split(",")):
+            if (several := _ports.fullmatch(port)) is not None and port not in self.tables["PORT"]:
+                self.refuse_range(key, table_name, several)
+            yield port
 
     def refuse_range(self, key: str, table_name: str, several: re.Match[str]) -> NoReturn:
         """Refuse a range of ports, with those of the file that are in it."""
@@ -353,7 +358,7 @@ class _Reader:
         self.document.refuse(
             self.tables.line(table_name, key),
             f"`{several[0]}` is a range of ports, which orchagent takes for the name of one that there is not",
-            f"write the ports with commas, as in {written}|{key.rpartition('|')[2]}",
+            f"write the ports with commas, as in {written}{''.join(key.rpartition('|')[1:]) if '|' in key else ''}",
         )
 
     def scheduler(self, name: str) -> tuple[Scheduler | None, Shaping | None]:
@@ -471,7 +476,10 @@ class _Reader:
     def _maps_of_ports(self) -> dict[str, dict[str, Any]]:
         entries = self.tables["PORT_QOS_MAP"].items()
         return {
-            port.strip(): dict(entry) for key, entry in entries if isinstance(entry, Mapping) for port in key.split(",")
+            port: dict(entry)
+            for key, entry in entries
+            if isinstance(entry, Mapping)
+            for port in self.ports(key, key, "PORT_QOS_MAP")
         }
 
 
