@@ -335,6 +335,70 @@ def test_openconfig_the_leaf_drop_alone_drops_all() -> None:
     assert (queue.mark, queue.drop, queue.drop_ect) == (None, drop, drop)
 
 
+def classified(terms: list[object], *, version: str = "IPV4", name: str = "C", **more: object) -> dict[str, object]:
+    """Two queues of a port, and a classifier that leads to them."""
+    queues = [{"name": queue, "config": {"queue-management-profile": "P"}} for queue in ("AF", "BE")]
+    groups = [{"name": f"group-{queue}", "config": {"output-queue": queue}} for queue in ("AF", "BE")]
+    classifier = {"name": name, "config": {"name": name, "type": version}, "terms": {"term": terms}}
+    output = {"interface-id": "et0", "output": {"queues": {"queue": queues}}}
+    return {
+        "classifiers": {"classifier": [classifier]},
+        "forwarding-groups": {"forwarding-group": groups},
+        "interfaces": {"interface": [output]},
+        **more,
+    }
+
+
+def term(queue: str, version: str = "ipv4", /, **conditions: object) -> dict[str, object]:
+    leaves = {name.replace("_", "-"): value for name, value in conditions.items()}
+    target = {"config": {"target-group": f"group-{queue}"}}
+    return {"id": queue, "conditions": {version: {"config": leaves}}, "actions": target}
+
+
+STEP = RAMP | {"min-threshold": "9000"}
+
+
+@pytest.mark.parametrize("version", ["ipv4", "ipv6"])
+def test_openconfig_classifiers_lead_to_the_queues_of_their_groups(version: str) -> None:
+    terms: list[object] = [
+        term("AF", version, dscp_set=[8, 9]),
+        term("BE", version, dscp=9),
+        term("BE", version, dscp=0),
+    ]
+    first, second = read(openconfig(STEP, **classified(terms, version=version.upper()))).queues
+    assert (first.name, first.dscp, second.name, second.dscp) == ("AF", (8, 9), "BE", (0,))
+    assert first.undecided is None
+
+
+@pytest.mark.parametrize(
+    ("one", "words"),
+    [
+        (term("AF", dscp=8, protocol=6), "a condition of the classifier `C` that is no code point"),
+        (term("AF", "l2", source_mac="0:0:0:0:0:0"), "a condition of the classifier `C` that is no code point"),
+        ({"id": "1", "conditions": [], "actions": 5}, "a condition of the classifier `C` that is no code point"),
+        (term("AF", dscp_set=5), "a condition of the classifier `C` that is no code point"),
+        (term("XX", dscp=8), "leads to the forwarding group `group-XX`, which the file does not have"),
+    ],
+)
+def test_openconfig_classifiers_that_look_at_more_are_said(one: object, words: str) -> None:
+    configuration = read(openconfig(STEP, **classified([one, term("BE", dscp=0)])))
+    assert words in said(configuration)
+    assert configuration.queues[1].dscp == (0,)
+    assert configuration.queues[0].undecided is not None
+
+
+def test_openconfig_classifiers_of_ports_count_where_ports_have_some() -> None:
+    trees: Any = classified([term("AF", dscp=8)])
+    other = {"name": "D", "config": {"type": "IPV4"}, "terms": {"term": [term("BE", dscp=8)]}}
+    trees["classifiers"]["classifier"].append(other)
+    both = read(openconfig(STEP, **trees))
+    assert "a second classifier, of other ports, is not read" in said(both)
+    assert both.queues[0].undecided is not None
+    given = {"classifiers": {"classifier": [{"type": "IPV4", "config": {"name": "D", "type": "IPV4"}}]}}
+    trees["interfaces"]["interface"].append({"interface-id": "et1", "input": given})
+    assert [queue.dscp for queue in read(openconfig(STEP, **trees)).queues] == [(), (8,)]
+
+
 def test_openconfig_schedulers_are_those_of_their_inputs() -> None:
     def entry(queue: str, weight: str, priority: str = "") -> dict[str, object]:
         given = {"id": queue, "config": {"queue": queue, "weight": weight}}
@@ -493,7 +557,7 @@ def test_tc_filters_compare_the_code_point_and_not_the_ecn_field() -> None:
     assert (codel.dscp, codel.takes_rest, pie.dscp, pie.takes_rest) == ((10,), False, (), True)
     assert read(start + ranged).queues[0].dscp == tuple(range(8, 16))
     with_ecn = read(start + line.format("ip", "ip dsfield", "0x29 0xff"))
-    assert (with_ecn.queues[0].dscp, "more than the code point" in said(with_ecn)) == ((), True)
+    assert (with_ecn.queues[0].dscp, "compares the ECN field, too" in said(with_ecn)) == ((), True)
 
 
 def test_statements_go_on_behind_a_backslash_and_end_before_a_comment() -> None:

@@ -203,7 +203,7 @@ def test_a_refusal_never_shows_what_is_not_about_queues(platform: str, text: str
         ),
         ("eos", EOS_DUAL + "      random-detect drop minimum-threshold 1 kbytes maximum-threshold 2 kbytes "
                            "drop-probability 1\n", "a second `random-detect drop` in uc-tx-queue 3: the last acts"),
-        ("eos", f"{EOS}shape rate 5 percent\n", "a shape in `percent` is not read"),
+        ("eos", f"{EOS}shape rate 5 pps\n", "a shape in `pps` is not read"),
         ("eos", f"{EOS}random-detect ecn minimum-threshold 1 bytes maximum-threshold 9 segments weight 0\n", "208"),
         ("nxos", f"{NXOS}shape min 1 pps max 9 pps\n", "a shape in packets a second is not read"),
         ("nxos", f"{NXOS}random-detect cos 3 minimum-threshold 1 kbytes\n", "a law for each class of service"),
@@ -519,3 +519,16 @@ def test_switches_say_what_is_known_in_a_line() -> None:
         "applies; assumed: cell"
     )
     assert Switch("n", "T", Where.UNKNOWN).summary == "T"
+
+
+@pytest.mark.parametrize(("point", "is_said"), [(48, True), (0, False)])
+def test_where_ordinary_packets_wait_is_said_to_be_unknown_if_no_map_has_their_code_point(
+    point: int, is_said: bool
+) -> None:
+    step = law(Action.MARK, 5000, 5000)
+    queues = [Queue("1", 1, dscp=(26,), mark=step), Queue("2", 2, dscp=(point,)), Queue("3", 3)]
+    experiment = Experiment(Port(10 * GBIT), Fraction(1, 10**4))
+    scenario_of_queues(queues, experiment, file="f")
+    remarks = "\n".join(map(str, experiment.remarks))
+    assert ("no map of the file leads code point 0 to a queue: where cubic would wait" in remarks) is is_said
+    assert "flows: dctcp in queue 1; cubic in queue 2" in remarks

@@ -101,7 +101,7 @@ def test_thresholds_that_no_document_has_are_unknown() -> None:
     [
         (f"{EXAMPLE}{SET} 4 min-threshold 200001\n{SET} 4 ecn enabled\n", "200001 bytes is above the maximum"),
         (f"{SET} 8 ecn enabled\n", "not a traffic class"),
-        (f"{SET} $tc ecn enabled\n", "not a traffic class"),
+        (f"{SET} $tc ecn enabled\n", "the line holds variables of a shell"),
         (f"{SET} 4 probability 0\n", "not a probability"),
         (f"{SET} 4 min-threshold 150KB\n", "`150KB` is not a number of bytes"),
         (f"{SET} 4 ecn maybe\n", "neither enable nor disable"),

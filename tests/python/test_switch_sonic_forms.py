@@ -5,14 +5,17 @@ from __future__ import annotations
 import itertools
 import json
 import time
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import Cli
-from switch_documents import SONIC_PROFILE, only, read, said
+from switch_documents import SONIC_PROFILE, law, only, read, said
 
 import shoal
+from shoal.switch import Switch
+from shoal.switch.model import Action, NotEct, Scheduler, Serving
 
 MAPS = {
     "global": {"dscp_to_tc_map": "all", "tc_to_queue_map": "all"},
@@ -176,3 +179,123 @@ def test_the_speed_of_the_port_is_that_of_the_file(cli: Cli, tmp_path: Path) -> 
         assert refused.code == 2
         assert words in " ".join(refused.err.split())
         assert "--port-speed" in refused.err
+
+
+PORTS = {f"Ethernet{number}": {"alias": f"eth{number}"} for number in (0, 4, 8, 12)}
+SERVED = {"SCHEDULER": {"S": {"type": "DWRR", "weight": "5"}}}
+
+
+@pytest.mark.parametrize(
+    ("ports", "key", "hint"),
+    [
+        (PORTS, "Ethernet0-Ethernet8|3-4", "as in Ethernet0,Ethernet4,Ethernet8|3-4"),
+        (PORTS, "Ethernet12,Ethernet4-8|3", "as in Ethernet4,Ethernet8|3"),
+        ({}, "Ethernet0-Ethernet8|3", "as in Ethernet0,...,Ethernet8|3"),
+    ],
+)
+@pytest.mark.parametrize("table", ["QUEUE", "BUFFER_QUEUE"])
+def test_a_range_of_ports_is_refused_as_by_orchagent(ports: dict[str, object], key: str, hint: str, table: str) -> None:
+    content = {"PORT": ports, **SERVED, "QUEUE": {"Ethernet0|0": {"scheduler": "S"}}}
+    content[table] = {**content.get(table, {}), key: {"scheduler": "S"}}  # type: ignore[dict-item]
+    with pytest.raises(shoal.ScenarioError, match="is a range of ports, which orchagent takes for the name") as refused:
+        read(json.dumps(content))
+    assert hint in str(refused.value)
+
+
+def test_maps_of_a_range_of_ports_are_refused_too() -> None:
+    maps = {"Ethernet0-8": {"dscp_to_tc_map": "M"}}
+    with pytest.raises(shoal.ScenarioError, match="`Ethernet0-8` is a range of ports") as refused:
+        read(json.dumps({**SERVED, "QUEUE": {"Ethernet0|0": {"scheduler": "S"}}, "PORT_QOS_MAP": maps}))
+    assert "as in Ethernet0,...,Ethernet8\n" in str(refused.value)
+
+
+@pytest.mark.parametrize("port", ["Ethernet-BP0", "Ethernet-Rec0", "CPU", "Ethernet1-2"])
+def test_ports_with_hyphens_in_their_names_are_no_ranges(port: str) -> None:
+    ports = {port: {}} if port == "Ethernet1-2" else {}
+    queue = only(json.dumps({"PORT": ports, **SERVED, "QUEUE": {f"{port}|0": {"scheduler": "S"}}}))
+    assert queue.ports == (port,)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message", "hint"),
+    [
+        ('{\n"QUEUE": {}, // passkey S3CR3T\n"PORT": {}}', 2, "a comment begins here", "take the comments out"),
+        ('{\n"QUEUE":\n/* S3CR3T */ {}}', 3, "a comment begins here", "take the comments out"),
+        ('{\n# S3CR3T\n"QUEUE": {}}', 2, "a comment begins here", "take the comments out"),
+        ('{"QUEUE": {\n"S3CR3T": "1",\n}}', 3, "a comma stands behind the last entry", "take it out"),
+        ('"QUEUE": {"S3CR3T": 1},\n"PORT": {}', 1, "the braces around the tables are missing", "put `{` in front"),
+        ('{"QUEUE": {}}\n{"PORT": {"S3CR3T": 1}}', 2, "something stands behind its end", "one document"),
+        ('{"QUEUE": {}\n"PORT": {"S3CR3T": 1}}', 2, "a comma is missing", "write one between two entries"),
+        ("{\"QUEUE\": {\n'S3CR3T': 1}}", 2, "property name", "JSON has double quotes"),
+        ('config = {"QUEUE": {"S3CR3T": 1}}', 1, "Expecting value", "without what stands around it"),
+        ('{"QUEUE": {"S3CR3T": 1}', 1, "Expecting ',' delimiter", "is this file complete?"),
+    ],
+)
+def test_what_is_not_json_is_said_without_its_text(text: str, line: int, message: str, hint: str) -> None:
+    with pytest.raises(shoal.ScenarioError) as refused:
+        read(text, platform="sonic")
+    said = str(refused.value)
+    assert f"--> text:{line}\n" in said
+    assert message in said
+    assert hint in said
+    assert "S3CR3T" not in said
+
+
+# As scripts, an interactive redis-cli and its MONITOR have them.
+HSET = [
+    'redis-cli -n 4 HSET "WRED_PROFILE|P" \\\n  "ecn" "ecn_all" wred_green_enable true \\\n  green_min_threshold 1\n'
+    'sudo sonic-db-cli CONFIG_DB hset "WRED_PROFILE|P" green_min_threshold 1000 green_max_threshold 3000\n'
+    '$ redis-cli -n 4 HSET "WRED_PROFILE|P" green_drop_probability 20  # of 100\n'
+    'redis-cli -n 4 HMSET "QUEUE|Ethernet0|3" wred_profile P scheduler S\n'
+    'redis-cli -n 4 HSET "SCHEDULER|S" type DWRR weight 7\nredis-cli -n 4 HSET "TACPLUS|global" passkey S3CR3T\n'
+    'redis-cli -n 0 HSET "QUEUE|Ethernet0|5" wred_profile P\n',
+    "HSET WRED_PROFILE|P ecn ecn_all wred_green_enable true wred_red_enable true green_min_threshold 1000\n"
+    "HSET WRED_PROFILE|P green_max_threshold 3000 green_drop_probability 20\nHDEL WRED_PROFILE|P wred_red_enable\n"
+    "HSET QUEUE|Ethernet0|3 wred_profile P scheduler S\nHSET QUEUE|Ethernet0|4 wred_profile P\n"
+    "HSET SCHEDULER|S weight 7 type DWRR\nDEL QUEUE|Ethernet0|4\n",
+    '1700000000.123456 [4 127.0.0.1:5000] "HSET" "WRED_PROFILE|P" "ecn" "ecn_all" "wred_green_enable" "true"\n'
+    '1700000000.123457 [4 unix:/var/run/redis.sock] "HSET" "WRED_PROFILE|P" "green_min_threshold" "1000"\n'
+    '1700000000.123458 [4 127.0.0.1:5000] "HSET" "WRED_PROFILE|P" "green_max_threshold" "3000"\n'
+    '1700000000.123459 [4 127.0.0.1:5000] "HSET" "WRED_PROFILE|P" "green_drop_probability" "20"\n'
+    '1700000000.123460 [4 127.0.0.1:5000] "HSET" "QUEUE|Ethernet0|3" "wred_profile" "P" "scheduler" "S"\n'
+    '1700000000.123460 [4 127.0.0.1:5000] "HSET" "SCHEDULER|S" "type" "DWRR" "weight" "7"\n'
+    '1700000000.123461 [0 127.0.0.1:5000] "HSET" "QUEUE|Ethernet0|5" "wred_profile" "P"\n',
+]
+
+
+@pytest.mark.parametrize("text", HSET)
+def test_commands_of_redis_set_the_fields_of_the_database(text: str) -> None:
+    configuration = read(text)
+    (queue,) = configuration.queues
+    assert (queue.index, queue.ports) == (3, ("Ethernet0",))
+    assert queue.scheduler == Scheduler(Serving.WEIGHTED, weight=7)
+    assert queue.mark == law(Action.MARK, 1000, 3000, Fraction(20, 100))
+    assert queue.drop == law(Action.DROP, 1000, 3000, Fraction(20, 100))
+    assert "commands change a database whose other fields are not in this file" in said(configuration)
+    assert "S3CR3T" not in said(configuration)
+
+
+def test_what_commands_leave_to_the_database_is_not_known() -> None:
+    text = 'HSET "WRED_PROFILE|P" ecn ecn_all green_min_threshold 1000 green_max_threshold 3000\n'
+    assert only(text).not_ect is NotEct.PLATFORM
+    assert "no command sets `wred_green_enable` of `P`" in said(read(text))
+    assert only(f'{text}HSET "WRED_PROFILE|P" wred_green_enable false\n').not_ect is NotEct.TAIL_ONLY
+    with pytest.raises(shoal.ScenarioError, match="`HSET` needs a value for each field") as refused:
+        read('redis-cli -a S3CR3T -n 4 HSET "WRED_PROFILE|P" ecn  # S3CR3T\n')
+    assert "S3CR3T" not in str(refused.value)
+
+
+def test_a_profile_without_thresholds_of_a_colour_never_acts_on_it() -> None:
+    profile = {"ecn": "ecn_all", "wred_red_enable": "true", "red_min_threshold": "50000", "red_max_threshold": "51000"}
+    text = json.dumps({"WRED_PROFILE": {"P": profile}, "QUEUE": {"Ethernet0|1": {"wred_profile": "P"}}})
+    configuration = read(text)
+    (queue,) = configuration.queues
+    assert (queue.laws, queue.unknown) == ((), "")
+    assert "no thresholds for green packets: the device takes the largest buffer" in said(configuration)
+    assert "--colour red reads those" in said(configuration)
+    assert only(text, switch=Switch(colour="red")).mark == law(Action.MARK, 50000, 51000)
+
+
+def test_a_scheduler_that_the_file_does_not_have_is_said() -> None:
+    configuration = read(json.dumps({"QUEUE": {"Ethernet0|1": {"scheduler": "scheduler.1"}}}))
+    assert "there is no SCHEDULER `scheduler.1` in this file" in said(configuration)

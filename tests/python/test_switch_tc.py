@@ -205,3 +205,67 @@ def calls(lines: int) -> int:
 
 def test_ten_times_the_lines_take_ten_times_the_work() -> None:
     assert calls(4000) < 11 * calls(400)
+
+
+@pytest.mark.parametrize("redirection", ["2>/dev/null", ">/dev/null 2>&1", "&> log", "2>> log \\\n ", "1>log <in"])
+def test_redirections_are_no_words_of_a_command(redirection: str) -> None:
+    (queue,) = read(f"tc qdisc add dev e root handle 10: {RED} {redirection}\n").queues
+    assert queue == only(f"tc qdisc add dev e root handle 10: {RED}\n")
+
+
+def test_placeholders_and_variables_are_words() -> None:
+    assert names("tc qdisc replace dev <interface> root codel\n") == ["<interface> root codel"]
+    with pytest.raises(shoal.ScenarioError, match="tc qdisc replace dev <if> root a/b\n") as refused:
+        read("tc qdisc replace dev <if> root a/b\n")
+    assert "`a/b` has no model" in str(refused.value)
+    with pytest.raises(shoal.ScenarioError, match="the line holds variables of a shell"):
+        read("tc qdisc replace dev $DEV $PARENT red limit 400000\n")
+
+
+def test_what_stands_behind_or_runs_only_if_the_first_fails() -> None:
+    first = "tc qdisc add dev e root handle 1: codel"
+    other = "tc qdisc replace dev e root handle 2: pie"
+    for either in (f"|| {other}", f"||\n  {other}", f"|| ( {other} )", "|| { " + other + "; }"):
+        text = f"{first} 2>/dev/null {either}\n"
+        assert names(text) == ["e 1 codel"]
+        assert "text:1: this command does nothing: that in front of `||` does not fail" in said(read(text))
+    change = "tc qdisc change dev e root handle 1: codel limit 5"
+    assert names(f"{change} || \\\n  tc qdisc add dev e root handle 2: pie\n") == ["e 2 pie"]
+    assert exact(only(f"{first}\n{change} || tc qdisc add dev e root handle 2: pie\n"))["limit"] == "5 packets"
+    # Whether another program fails is not known.
+    assert names(f"{first} ; grep -q x f || tc qdisc replace dev e root handle 2: pie\n") == ["e 2 pie"]
+    assert names(f"{first} || true\n") == ["e 1 codel"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ("u32 match ip tos 0x28 0xff flowid 1:1", "compares the ECN field, too (0xfc leaves it out): ECT packets and"),
+        ("flower ip_tos 0x28 flowid 1:1", "compares the ECN field, too"),
+        ("u32 match ip src 10.0.0.1 flowid 1:1", "looks at more than the code point"),
+    ],
+)
+def test_why_a_filter_decides_about_no_code_point(rule: str, words: str) -> None:
+    configuration = read(f"{PRIO}tc filter add dev e parent 1: protocol ip prio 1 {rule}\n")
+    kind = rule.partition(" ")[0]
+    assert f"text:2: this filter is not read: `{kind}` {words}" in said(configuration)
+    undecided = configuration.queues[0].undecided
+    assert undecided is not None
+    assert f"`{kind}` {words}" in undecided.text
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("import x\nh.cmd('tc qdisc add dev e root codel')\n", 2, "commands of `tc` stand in strings of a program"),
+        ('s1.cmd(\n  "sudo /sbin/tc class add dev e parent 1: classid 1:1 htb rate 1mbit")\n', 2, "in strings of"),
+        ('do_tc() {\n  sudo ${HERE}/tc/tc $1\n}\ndo_tc "qdisc add dev e root codel"\n', 2, "words of `tc` are in var"),
+        ('tc "$@"\n', 1, "the words of `tc` are in variables"),
+    ],
+)
+def test_programs_that_build_their_commands_are_refused_as_such(text: str, line: int, words: str) -> None:
+    with pytest.raises(shoal.ScenarioError) as refused:
+        read(text)
+    assert f"--> text:{line}\n" in str(refused.value)
+    assert words in str(refused.value)
+    assert "`tc qdisc show`" in str(refused.value)

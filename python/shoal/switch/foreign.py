@@ -12,10 +12,19 @@ _alike: tuple[tuple[str, str], ...] = (
 _others: tuple[tuple[str, str], ...] = (
     ("Junos in XML or JSON", r"<class-of-service>|\"class-of-service\"\s*:"),
     ("Nokia SR OS", r"^\s*(/?configure )?qos slope-policy\b|^\s*slope-policy\s"),
-    ("Cisco IOS XR", r"IOS XR|^\s*end-policy-map\s*$"),
+    ("Cisco IOS XR", r"IOS XR|^\s*end-policy-map\s*$|^\s*random-detect (default )?\d+ \S+ \d+ (ms|us|bytes|packets)\b"),
     ("H3C Comware", r"^\s*qos wred (queue )?(table|apply)\b|^\s*queue \d+ (drop-level \d+ )?low-limit"),
     ("Huawei VRP", r"^\s*ecn buffer-size\b|^\s*qos (queue \d+ )?wred \S+|^\s*color (green|yellow|red) low-limit"),
-    ("Cisco IOS", r"^\s*random-detect (dscp|precedence|exp)(-based|\s+\S+\s+\d+)"),
+    (
+        "Cisco IOS",
+        r"^\s*random-detect (dscp|precedence|exp)(-based|\s+\S+\s+\d+)"
+        r"|^policy-map (?!type )\S+\s*\n\s+class [\s\S]*?^\s+(bandwidth|priority|shape|fair-queue|random-detect)\b",
+    ),
+    ("SONiC's management framework", r"^\s*qos (wred-policy|scheduler-policy|map (dscp|dot1p)-tc)\s"),
+    ("NVIDIA Onyx", r"\btraffic-class \d+ (congestion-control|dcb ets)\s|^\s*dcb priority-flow-control\s"),
+    ("Aruba AOS-CX", r"^\s*(qos (schedule|queue|threshold)-profile|apply qos)\s"),
+    ("VyOS", r"^\s*set (qos policy|traffic-policy)\s"),
+    ("traffic.conf or qos_features.conf of Cumulus Linux", r"^\s*(traffic|ecn_red|ecn|scheduling)\.\S+\s*=\s"),
     ("MikroTik RouterOS", r"^\s*/queue (simple|tree|type|interface)\b"),
     ("UCI of OpenWrt", r"^\s*config (queue|interface) ['\"]?\w+['\"]?\s*$[\s\S]*?^\s*option (qdisc|script|download) "),
 )

@@ -24,6 +24,8 @@ _prompt = re.compile(r"^[\w.-]+(?:@[\w.-]+)?(?::[^\s#$>]*)?(?:\([\w-]+\))?[#>$] 
 # Where JSON begins, and not a banner of Junos such as `[edit]` or `{master:0}`.
 _json = re.compile(r'\s*[{\[]\s*["{\[\]}]')
 _jinja = re.compile(r"\{%|\{\{")
+# Actions of Go's text/template, which has no `{%`; a name without a dot in front is one of Jinja.
+_go = re.compile(r"\{\{-?\s*(define|template|block|range|with|if|else|end|\.|\$|/\*)")
 
 
 @dataclass(frozen=True)
@@ -75,13 +77,15 @@ class Document:
         self.refuse(statement.line, what, hint, words=statement.words)
 
     def refuse_templates(self) -> None:
-        """Refuse a template of Jinja, which is no configuration yet."""
+        """Refuse a template of Jinja, or of another language with such braces, which is no configuration yet."""
         if (match := _jinja.search(self.text)) is not None:
             line = self.text.count("\n", 0, match.start()) + 1
+            is_go = _go.search(self.text) is not None and "{%" not in self.text
+            hint = "as in `sonic-cfggen -d -t qos.json.j2 > qos.json`"
             self.refuse(
                 line,
-                "this is a template of Jinja, not a configuration",
-                "render it first, as in `sonic-cfggen -d -t qos.json.j2 > qos.json`",
+                f"this is a template of {'Go' if is_go else 'Jinja'}, not a configuration",
+                "render it first, " + ("with the program that it belongs to" if is_go else hint),
             )
 
 
@@ -116,11 +120,18 @@ def say_speeds(document: Document, rates_bps: Iterable[int]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A line of a configuration in words."""
+    """A line of a configuration in words.
+
+    Attributes
+    ----------
+    is_alternative
+        Whether it stands behind `||` in a script, so that it runs only if the command in front fails.
+    """
 
     line: int
     words: tuple[str, ...]
     indent: int = 0
+    is_alternative: bool = False
 
     def starts(self, *words: str) -> bool:
         """Whether it begins with these words."""
@@ -176,39 +187,52 @@ def commands(document: Document) -> Iterator[Statement]:
     number = 0
     while number < len(lines):
         first, text = number + 1, lines[number]
-        while text.rstrip().endswith("\\") and number + 1 < len(lines):
+        while text.rstrip().endswith(("\\", "||")) and number + 1 < len(lines):
             number += 1
             text = text.rstrip().removesuffix("\\") + " " + lines[number]
         number += 1
-        for words in _split_commands(text.rstrip().removesuffix("\\")):
-            yield Statement(first, words)
+        for words, is_alternative in _split_commands(text.rstrip().removesuffix("\\")):
+            yield Statement(first, words, is_alternative=is_alternative)
 
 
 # What a shell would split at or take out of a line.
 _of_shell = re.compile(r"[;&|()<>'\"\\#]")
+# The number of a file in front of a redirection, as in `2>/dev/null`.
+_of_file = re.compile(r"(?<=\s)[0-9]+(?=>)")
+# What documents write for a word that everybody has another one for, as in `dev <interface>`.
+_placeholder = re.compile(r"(?<=\s)<[A-Za-z][\w-]*>(?=\s|$)")
 
 
-def _split_commands(text: str) -> Iterator[tuple[str, ...]]:
+def _split_commands(text: str) -> Iterator[tuple[tuple[str, ...], bool]]:
+    """The words of each command of a line, and whether it stands behind `||`."""
     if _of_shell.search(text) is None:
         if words_of_line := text.split():
-            yield tuple(words_of_line)
+            yield tuple(words_of_line), False
         return
-    lexer = shlex.shlex(text, posix=True, punctuation_chars=";&|()<>")
+    lexer = shlex.shlex(_placeholder.sub(r"'\g<0>'", _of_file.sub("", text)), posix=True, punctuation_chars=";&|()<>")
     lexer.whitespace_split, lexer.commenters = True, "#"
     words: list[str] = []
     try:
-        tokens = list(lexer)
+        parts = list(lexer)
     except ValueError:
         # A quotation that does not end.
-        tokens = text.split()
-    for token in tokens:
-        if not set(token) <= set(";&|()<>") or not token:
-            words.append(token)
-        elif words:
-            yield tuple(words)
+        parts = text.split()
+    is_alternative = is_redirected = False
+    for part in parts:
+        if not set(part) <= set(";&|()<>") or not part:
+            if not is_redirected:
+                words.append(part)
+            is_redirected = False
+        elif ">" in part:
+            # Its file, or the number of one, is the next word.
+            is_redirected = True
+        else:
+            if words:
+                yield tuple(words), is_alternative
+            is_alternative = part == "||" or (is_alternative and part == "(" and not words)
             words = []
     if words:
-        yield tuple(words)
+        yield tuple(words), is_alternative
 
 
 class _Object(dict[str, Any]):
@@ -220,6 +244,29 @@ class _Object(dict[str, Any]):
         self.repeated = sorted({name for name in names if names.count(name) > 1})
 
 
+def _of_json(error: json.JSONDecodeError) -> tuple[str, str]:
+    """What is wrong with a text that is not JSON, and what to do; nothing of the text is shown."""
+    rest = error.doc[error.pos :].lstrip()
+    start = error.doc.lstrip()[:1]
+    if not rest:
+        return error.msg, "is this file complete?"
+    if rest.startswith(("//", "/*", "#")):
+        return "a comment begins here, and JSON has none", "take the comments out"
+    if rest.startswith(("}", "]")) or (rest.startswith(",") and start in ("{", "[") and error.msg != "Extra data"):
+        return "a comma stands behind the last entry", "take it out"
+    if rest.startswith(("'", "True", "False", "None")):
+        return error.msg, 'JSON has double quotes, "true", "false" and null'
+    if error.msg == "Extra data" and start == '"':
+        return "the braces around the tables are missing", "put `{` in front of the first and `}` behind the last"
+    if error.msg == "Extra data":
+        return "something stands behind its end", "give one document, and nothing else"
+    if error.msg.startswith("Expecting ','") and rest.startswith(('"', "{", "[")):
+        return "a comma is missing in front of this", "write one between two entries"
+    if start not in ("{", "["):
+        return error.msg, "give the JSON alone, without what stands around it"
+    return error.msg, "`python3 -m json.tool FILE` says the same of it"
+
+
 class JsonFile:
     """JSON with the lines on which names stand, and what is said twice."""
 
@@ -229,7 +276,8 @@ class JsonFile:
         try:
             self.content: Any = json.loads(document.text, object_pairs_hook=_Object)
         except json.JSONDecodeError as error:
-            document.refuse(error.lineno, f"not JSON: {error.msg} (column {error.colno})", "is this file complete?")
+            what, hint = _of_json(error)
+            document.refuse(error.lineno, f"not JSON: {what} (column {error.colno})", hint)
         except RecursionError:
             raise ScenarioError(
                 f"error: `{document.name}` is nested too deeply\nhint: is this the right file?\n"

@@ -165,6 +165,11 @@ def _members(queues: Sequence[Queue], experiment: Experiment) -> list[_Member]:
             )
         joined.setdefault(queue.name, []).append(group)
     used = [queue for queue in _in_order(queues) if queue.name in joined]
+    unnamed = (group for group in experiment.groups if not group.queue)
+    ordinary = [group.controller for group in unnamed if not _is_led(group, queues, points)]
+    if queue_of and 0 not in queue_of and ordinary:
+        text = f"no map of the file leads code point 0 to a queue: where {', '.join(ordinary)} would wait is not known"
+        experiment.remarks.append(Remark(text, "--flows CC*COUNT@QUEUE chooses the queue"))
     if not queue_of:
         experiment.remarks.append(
             Remark(
@@ -188,13 +193,18 @@ def _numbered(queues: Sequence[Queue]) -> list[Queue]:
     return sorted(queues, key=lambda queue: 0 if queue.index is None else queue.index)
 
 
+def _is_led(group: Group, queues: Sequence[Queue], points: Mapping[str, Sequence[int]]) -> bool:
+    """Whether flows use ECN and a queue marks: they get a code point that leads there."""
+    controller = find_controller(group.controller)
+    marks = any(queue.mark is not None and points[queue.name] for queue in queues)
+    return marks and controller is not None and controller.uses_ecn
+
+
 def _usual(group: Group, queues: Sequence[Queue], points: Mapping[str, Sequence[int]]) -> Queue:
     """The queue of a group that names none."""
     reached = [queue for queue in _numbered(queues) if points[queue.name]]
-    marking = [queue for queue in reached if queue.mark is not None]
-    controller = find_controller(group.controller)
-    if marking and controller is not None and controller.uses_ecn:
-        return marking[0]
+    if _is_led(group, queues, points):
+        return next(queue for queue in reached if queue.mark is not None)
     ordinary = [queue for queue in reached if 0 in points[queue.name]]
     return next(iter([*ordinary, *(queue for queue in reached if queue.mark is None), *reached, *queues]))
 

@@ -80,5 +80,8 @@ class Words:
             self.refuse(f"`{self.next}` is not expected here")
 
     def refuse(self, what: str, hint: str = "") -> NoReturn:
-        """Refuse the statement."""
+        """Refuse the statement; one with a variable for that reason, whatever a number would have to be."""
+        if any("$" in word for word in self.statement.words):
+            what = "the line holds variables of a shell or a program"
+            hint = "give the line as it is run, with numbers and names"
         self.document.refuse_statement(self.statement, what, hint or f"as in `{self.example}`")

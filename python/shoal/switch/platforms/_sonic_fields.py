@@ -10,6 +10,7 @@ from shoal.switch.presets import COLOURS
 
 # The tables that are read; what stands in others is never shown.
 MAPS = ("PORT_QOS_MAP", "DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP")
+OF_DEVICES = ("PORT", "DEVICE_METADATA")
 TABLES = ("WRED_PROFILE", "QUEUE", "SCHEDULER", "BUFFER_PROFILE", "BUFFER_POOL", "BUFFER_QUEUE")
 
 # ECT packets of these colours are marked.

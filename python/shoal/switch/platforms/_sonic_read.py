@@ -58,6 +58,9 @@ def _of_device(document: Document, tables: Tables) -> Document:
 
 
 _Laws = tuple[Law | None, Law | None, Law | None]
+# Several ports in a key; only commas separate them (tokenize in handleQueueTable of orchagent/qosorch.cpp and in
+# processQueue of bufferorch.cpp), so that a range is the name of a port that there is not.
+_ports = re.compile(r"([A-Za-z]+)([0-9]+)-(?:\1)?([0-9]+)")
 # SAI (inc/saiwred.h): a threshold of 0 is the size of the largest buffer.
 _largest_buffer = "a threshold of 0 stands for the largest buffer, whose size the configuration does not have"
 
@@ -85,6 +88,8 @@ class Profile:
         self.colour = document.switch.colour
         # Why there is no law although the profile acts; empty if there is one, or none at all.
         self.unknown = ""
+        # Whether it says what becomes of packets that are not ECT; commands may leave that to what a device has.
+        self.not_ect_known = True
         self.line = tables.line("WRED_PROFILE", name)
         if not isinstance(entry, Mapping):
             document.refuse(self.line, f"the profile `{name}` is not an object", "give its fields")
@@ -109,7 +114,16 @@ class Profile:
             return None, None, None
         drop = self.law(Action.DROP, self.values) if marks or drops else None
         mark = self.ect_law() if marks else None
-        if marks and not drops:
+        if marks and not drops and isinstance(self.tables, Tables) and self.tables.is_partial:
+            self.not_ect_known = fields.ENABLE.format(self.colour) in self.values
+        if not self.not_ect_known:
+            self.document.remark(
+                f"no command sets `{fields.ENABLE.format(self.colour)}` of `{self.name}`: whether packets that are not "
+                "ECT are dropped by its law is not in this file",
+                hint="simulate both: --not-ect drop and --not-ect pass",
+                line=self.line,
+            )
+        if marks and not drops and self.not_ect_known:
             self.document.remark(
                 f"`{self.name}` marks without dropping (`{fields.ENABLE.format(self.colour)}` is not true): some SAIs "
                 "do not mark then either (sonic-buildimage#4545)",
@@ -119,8 +133,20 @@ class Profile:
         return mark, drop if drops else None, drop if drops and not marks else None
 
     def never_acts(self) -> bool:
-        """Whether the thresholds are 0: the law begins where nothing fits any more. One of them alone has no number."""
+        """Whether the thresholds are 0, or none is written: the law begins where nothing fits any more.
+
+        One of them alone has no number.
+        """
         ends = [self.values.get(pattern.format(self.colour)) for pattern in (fields.MIN, fields.MAX)]
+        if ends == [None, None]:
+            others = [colour for colour in COLOURS if fields.MIN.format(colour) in self.values]
+            self.document.remark(
+                f"`{self.name}` has no thresholds for {self.colour} packets: the device takes the largest buffer, so "
+                "it never acts on them",
+                hint=f"--colour {others[0]} reads those for {others[0]} ones" if others else "write both thresholds",
+                line=self.line,
+            )
+            return True
         zeros = [end is not None and end.isdecimal() and int(end) == 0 for end in ends]
         if any(zeros):
             self.unknown = "" if all(zeros) else _largest_buffer
@@ -231,7 +257,7 @@ class _Reader:
         profiles = {}
         for name, entry in self.tables["WRED_PROFILE"].items():
             profile = Profile(self.document, self.tables, name, entry)
-            profiles[name] = profile.laws(), profile.unknown
+            profiles[name] = profile.laws(), profile
         say_speeds(self.document, stated_rates_bps(self.tables))
         self.leave_undecided()
         ports_of: dict[_State, list[str]] = {}
@@ -279,7 +305,7 @@ class _Reader:
                 queues.append(self.with_laws(queue, name, profiles, line))
         return queues
 
-    def with_laws(self, queue: Queue, name: str, profiles: Mapping[str, tuple[_Laws, str]], line: int) -> Queue:
+    def with_laws(self, queue: Queue, name: str, profiles: Mapping[str, tuple[_Laws, Profile]], line: int) -> Queue:
         """The queue with the laws of its profile."""
         if name and name not in profiles:
             self.document.refuse(
@@ -289,7 +315,7 @@ class _Reader:
             )
         if not name:
             return queue
-        laws, unknown = profiles[name]
+        laws, profile = profiles[name]
         pool = queue.buffer.pool_bytes if queue.buffer else None
         if pool is not None and any(law and law.min.number >= pool for law in laws):
             self.document.remark(
@@ -297,7 +323,9 @@ class _Reader:
                 queue=queue.name,
             )
             return queue
-        return replace(queue, mark=laws[0], drop=laws[1], drop_ect=laws[2], unknown=unknown)
+        mark, drop, drop_ect = laws
+        known, unknown = profile.not_ect_known, profile.unknown
+        return replace(queue, mark=mark, drop=drop, drop_ect=drop_ect, not_ect_known=known, unknown=unknown)
 
     def places(self, key: str, table_name: str) -> Iterator[tuple[str, int]]:
         """Ports and indices of a key such as ``Ethernet0|3-4`` or ``host|asic0|Ethernet0|3``."""
@@ -310,13 +338,35 @@ class _Reader:
         if end < first or end > 63:
             line = self.tables.line(table_name, key)
             self.document.refuse(line, f"`{key}` has no such queues", "as in Ethernet0|3-4")
-        for port in "|".join(names).split(","):
+        for port in self.ports("|".join(names), key, table_name):
             for index in range(first, end + 1):
-                yield port.strip(), index
+                yield port, index
+
+    def ports(self, text: str, key: str, table_name: str) -> Iterator[str]:
+        """The ports of a list with commas, which is a key or the first part of one."""
+        for port in map(str.strip, text.split(",")):
+            if (several := _ports.fullmatch(port)) is not None and port not in self.tables["PORT"]:
+                self.refuse_range(key, table_name, several)
+            yield port
+
+    def refuse_range(self, key: str, table_name: str, several: re.Match[str]) -> NoReturn:
+        """Refuse a range of ports, with those of the file that are in it."""
+        start, least, most = several[1], int(several[2]), int(several[3])
+        numbers = [name.removeprefix(start) for name in self.tables["PORT"] if name.startswith(start)]
+        inside = [int(number) for number in numbers if number.isdecimal() and least <= int(number) <= most]
+        written = ",".join(f"{start}{number}" for number in sorted(inside)) or f"{start}{least},...,{start}{most}"
+        self.document.refuse(
+            self.tables.line(table_name, key),
+            f"`{several[0]}` is a range of ports, which orchagent takes for the name of one that there is not",
+            f"write the ports with commas, as in {written}{''.join(key.rpartition('|')[1:]) if '|' in key else ''}",
+        )
 
     def scheduler(self, name: str) -> tuple[Scheduler | None, Shaping | None]:
         entry = table(self.tables["SCHEDULER"], name)
         if not entry:
+            if name and name not in self.tables["SCHEDULER"]:
+                text = f"there is no SCHEDULER `{name}` in this file: how its queues are served is not known"
+                self.document.remark(text, hint="add its table")
             return None, None
         line = self.tables.line("SCHEDULER", name)
         kind = str(entry.get("type", "WRR")).strip().upper()
@@ -426,7 +476,10 @@ class _Reader:
     def _maps_of_ports(self) -> dict[str, dict[str, Any]]:
         entries = self.tables["PORT_QOS_MAP"].items()
         return {
-            port.strip(): dict(entry) for key, entry in entries if isinstance(entry, Mapping) for port in key.split(",")
+            port: dict(entry)
+            for key, entry in entries
+            if isinstance(entry, Mapping)
+            for port in self.ports(key, key, "PORT_QOS_MAP")
         }
 
 

@@ -103,7 +103,7 @@ class _Reader:
         bands = self.number(lists, "bands")
         bands = 3 if bands is None else bands
         if not 2 <= bands <= MOST:
-            self.refuse(f"{bands} bands", "from 2 to 16, as in `prio bands 3`")
+            self.refuse(f"`prio` cannot have {bands} bands", "from 2 to 16, as in `prio bands 3`")
         served = tuple(Scheduler(Serving.STRICT, priority=-band) for band in range(1, bands + 1))
         return Bands(served, self.priomap(lists.get("priomap", []), bands, _usual))
 

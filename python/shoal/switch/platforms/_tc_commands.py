@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from shoal.models import nearest
@@ -57,6 +57,8 @@ class Command:
         The words behind the kind.
     more
         The other words in front of the kind that have a value, as text.
+    is_alternative
+        Whether it runs only if the command of `tc` in front of it fails.
     """
 
     statement: Statement
@@ -68,6 +70,7 @@ class Command:
     kind: str = ""
     options: tuple[str, ...] = ()
     more: Mapping[str, str] = field(default_factory=dict)
+    is_alternative: bool = False
 
     @property
     def line(self) -> int:
@@ -104,13 +107,35 @@ def commands_of(document: Document) -> Iterator[Command]:
     ScenarioError
         tc would not understand a command; the message shows it.
     """
+    before: Command | None = None
     for statement in commands(document):
         start = tc_word(statement.words)
-        if start is None:
-            continue
-        command = _command(document, statement, start)
+        command = _command(document, statement, start) if start is not None else None
         if command is not None:
-            yield command
+            yield replace(command, is_alternative=statement.is_alternative and before is not None)
+        before = command
+
+
+# Where a program has commands in strings, and where the words of one are in variables.
+_of_strings = re.compile(r"[\"'](?:sudo\s+)?(?:[^\s\"']*/)?tc\s+(?:-\S+\s+)*(?:qdisc|class)\s")
+_of_variables = re.compile(r"(?:^|[\s/\"'])tc[\"']?\s+[\"']?\$(?:\{?\w|[@*(])", flags=re.MULTILINE)
+_OUTPUTS = "what `tc qdisc show` and `tc class show` print"
+_BUILT = ("the words of `tc` are in variables", f"run the script, and give {_OUTPUTS}")
+
+
+def is_built(text: str) -> bool:
+    """Whether a script runs `tc` with words that are in variables."""
+    return _of_variables.search(text) is not None
+
+
+def refuse_built(document: Document) -> None:
+    """Refuse a file in which no command stands as it is run, if that is why there is none."""
+    for pattern, what, hint in (
+        (_of_strings, "commands of `tc` stand in strings of a program", f"give the lines that it runs, or {_OUTPUTS}"),
+        (_of_variables, *_BUILT),
+    ):
+        if (match := pattern.search(document.text)) is not None:
+            document.refuse(document.text.count("\n", 0, match.end()) + 1, what, hint)
 
 
 def tc_word(words: Sequence[str]) -> int | None:
@@ -161,6 +186,8 @@ def _command(document: Document, statement: Statement, start: int) -> Command | 
     if not words:
         return None
     subject = _whole_word(words[0], (*_objects, *_others))
+    if subject is None and words[0].startswith("$"):
+        document.refuse_statement(statement, *_BUILT)
     if subject is None:
         hint = nearest(words[0], list(_objects))
         document.refuse_statement(statement, f"`{words[0]}` is no object of `tc`", hint)
@@ -209,6 +236,9 @@ def entry(
         handle = _number(document, statement, more[name], name)
     kind = rest.pop(0) if rest else next((word for word in ("ingress", "clsact") if word in more), "")
     device = more.get("dev", "")
+    if "$" in kind:
+        what = "the line holds variables of a shell or a program"
+        document.refuse_statement(statement, what, "give the line as it is run, with numbers and names")
     return Command(
         statement, subject, verb, f"{name_space}/{device}" if name_space else device, parent, handle, kind,
         tuple(rest), more,

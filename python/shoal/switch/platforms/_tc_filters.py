@@ -38,17 +38,28 @@ class Points:
         Code points of whose packets some may match.
     reads_field
         Whether it looks at the field of code points at all.
+    reads_ecn
+        Whether it compares the ECN field with it, so that packets of one code point part ways.
     """
 
     matched: frozenset[int]
     doubtful: frozenset[int] = frozenset()
     reads_field: bool = False
+    reads_ecn: bool = False
+
+    @property
+    def reason(self) -> str:
+        """Why it is doubtful, behind the name of the filter."""
+        if self.reads_ecn:
+            return "compares the ECN field, too (0xfc leaves it out): ECT packets and others join different queues"
+        return "looks at more than the code point, which is all that flows have here"
 
     def __and__(self, other: Points) -> Points:
         """What matches both."""
         possible = (self.matched | self.doubtful) & (other.matched | other.doubtful)
         matched = self.matched & other.matched
-        return Points(matched, possible - matched, self.reads_field or other.reads_field)
+        reads_field, reads_ecn = self.reads_field or other.reads_field, self.reads_ecn or other.reads_ecn
+        return Points(matched, possible - matched, reads_field, reads_ecn)
 
 
 _all_points = frozenset(range(LARGEST + 1))
@@ -157,7 +168,7 @@ def _read(document: Document, command: Command, order: int) -> Filter:
     doubtful = points.doubtful or words.target is None
     if doubtful:
         document.remark(
-            f"this filter is not read: `{command.kind or 'it'}` looks at more than the code point"
+            f"this filter is not read: `{command.kind or 'it'}` {points.reason}"
             if points.doubtful
             else f"this filter is not read: `{command.kind}` leads to no class",
             hint=f"those are that match a code point: {_U32_EXAMPLE}",
@@ -208,7 +219,9 @@ def _basic(taken: _Taken) -> Points:
 def _byte(value: int, mask: int) -> Points:
     """What a comparison with the byte of code point and ECN field says; its lower two bits are the ECN field."""
     points = frozenset(point for point in range(LARGEST + 1) if (point << 2) & mask & 0xFC == value & mask & 0xFC)
-    return Points(frozenset(), points, reads_field=True) if mask & 3 else Points(points, reads_field=True)
+    if mask & 3:
+        return Points(frozenset(), points, reads_field=True, reads_ecn=True)
+    return Points(points, reads_field=True)
 
 
 def _u32(taken: _Taken) -> Points:

@@ -16,7 +16,7 @@ from shoal.models import nearest
 from shoal.switch.amounts import Amount, Unit, whole_bytes
 from shoal.switch.model import Buffer, Line, Queue, Remark, Scheduler
 from shoal.switch.platforms import _tc_lines as lines
-from shoal.switch.platforms._tc_commands import Command, commands_of, label
+from shoal.switch.platforms._tc_commands import Command, commands_of, label, refuse_built
 from shoal.switch.platforms._tc_filters import reads_ipv6_only
 from shoal.switch.platforms._tc_laws import LAWS, RED_EXAMPLE, TXQUEUELEN, UNMODELLED, Node, Options, gred
 from shoal.switch.platforms._tc_show import is_shown, shown
@@ -68,6 +68,8 @@ def _refuse_nothing(document: Document, state: State) -> NoReturn:
                 if kind not in (*LAWS, *CARDS, *BANDS, *SINGLE, *WITH_CLASSES):
                     hint = f"these have a model: {', '.join(LAWS)}, gred"
                     document.refuse_statement(statement, _no_model(kind), hint)
+    if not state.devices:
+        refuse_built(document)
     if state.refused:
         command, reason, hint = state.refused[0]
         document.refuse_statement(command.statement, f"the kernel refuses this line: {reason}", hint or "see `man tc`")
@@ -167,8 +169,7 @@ class _Reader:
             return Remark(text, f"{hint}; {one_alone}" if hint else one_alone, self.document.source(command.line))
 
         if rules := self.undecided.rules:
-            text = f"`{rules[0].command.kind}` looks at more than the code point, which is all that flows have here"
-            return remark(text, rules[0].command)
+            return remark(f"`{rules[0].command.kind}` {rules[0].points.reason}", rules[0].command)
         for leaf in leaves:
             for scheduler, _ in leaf.way:
                 if scheduler.kind in CARDS and len(leaves) > 1:

@@ -158,6 +158,7 @@ class State:
         self.devices: dict[str, Device] = {}
         # Why the kernel would not take commands, for a file of which nothing is left.
         self.refused: list[tuple[Command, str, str]] = []
+        self._has_failed = False
         self._free = _first_free
 
     def apply(self, command: Command) -> None:
@@ -168,6 +169,14 @@ class State:
         ScenarioError
             A command is none, or a second discipline gets a handle that is in use.
         """
+        if command.is_alternative and not self._has_failed:
+            self.document.remark("this command does nothing: that in front of `||` does not fail", line=command.line)
+            return
+        before = len(self.refused)
+        self._do(command)
+        self._has_failed = len(self.refused) > before
+
+    def _do(self, command: Command) -> None:
         if not command.device:
             self.document.refuse_statement(command.statement, "the line names no device", "add `dev eth0`")
         # What hangs below ffff: is for arriving packets, too.

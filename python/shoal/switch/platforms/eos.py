@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from shoal.switch.amounts import Amount, Unit
 from shoal.switch.code_points import code_points, owners
-from shoal.switch.model import Action, Law, Queue, Scheduler, Serving, Shaping, Where
+from shoal.switch.model import Action, Law, Line, Queue, Scheduler, Serving, Shaping, Where
 from shoal.switch.options import HasMap, HasPorts
 from shoal.switch.platforms.base import Platform
 from shoal.switch.presets import COLOURS
@@ -31,7 +31,9 @@ _units_of_drop = {**_units_of_ecn, "microseconds": Unit.MICROSECONDS}
 _rates = {"kbps": 10**3, "mbps": 10**6, "gbps": 10**9}
 _ecn_example = "random-detect ecn minimum-threshold 500 segments maximum-threshold 500 segments weight 0"
 _drop_example = "random-detect drop minimum-threshold 800 kbytes maximum-threshold 1600 kbytes drop-probability 10"
-_headers = ("interface", "qos", "policy-map", "class-map", "router", "vlan", "end", "exit")
+_headers = ("interface", "policy-map", "class-map", "router", "vlan", "end", "exit")
+# What begins with `qos` and is no statement of an interface or a profile, as `qos trust dscp` is.
+_of_switch = ("profile", "map", "random-detect", "rewrite")
 
 
 _words_of_ecn = {unit: word for word, unit in _units_of_ecn.items()}
@@ -62,16 +64,18 @@ class Eos(Platform[EosOptions]):
     def queues(self, document: Document) -> list[Queue]:
         """Read the transmit queues of a configuration."""
         document.refuse_templates()
-        groups, non_ect = _groups(document)
+        groups, ports, non_ect = _groups(document)
         if not groups:
             document.refuse(
                 1,
                 "no transmit queue in this file",
                 "give a configuration with `tx-queue` or `uc-tx-queue`",
             )
-        several = len({group.header for group in groups}) > 1
         interfaces = _interfaces(document)
+        groups = _on_profiles(groups, interfaces)
+        several = len({group.header for group in groups}) > 1
         queues = [group.queue(document, several=several, non_ect=non_ect, interfaces=interfaces) for group in groups]
+        queues = [_below(document, queue, ports.get(group.header)) for queue, group in zip(queues, groups, strict=True)]
         queues = _with_whole_buffer(document, queues)
         points = _code_points(document)
         queues = [replace(queue, dscp=points.get(queue.index or 0, ())) for queue in queues]
@@ -98,13 +102,21 @@ class _Group:
     index: int
     line: int
     said: dict[str, Statement] = field(default_factory=dict)
+    # Interfaces that have the profile and a queue of their own in its place.
+    without: list[str] = field(default_factory=list)
+
+    def is_of(self, profile: str, index: int) -> bool:
+        """Whether it is a queue of a profile or a policy."""
+        kind, _, name = self.header.rpartition(" ")
+        return kind != "interface" and (name, self.index) == (profile, index)
 
     def queue(
         self, document: Document, *, several: bool, non_ect: int, interfaces: Mapping[str, Sequence[str]]
     ) -> Queue:
         kind, _, name = self.header.rpartition(" ")
-        ports = (name,) if kind == "interface" else tuple(interfaces.get(name, ()))
-        if kind == "qos profile" and not ports:
+        of_profile = (port for port in interfaces.get(name, ()) if port not in self.without)
+        ports = (name,) if kind == "interface" else tuple(of_profile)
+        if kind == "qos profile" and not interfaces.get(name):
             document.remark(
                 f"no interface of this file has the profile `{name}`",
                 hint="its queues are read as if one had it",
@@ -134,9 +146,22 @@ class _Group:
         return _settled(document, queue, non_ect)
 
 
-def _groups(document: Document) -> tuple[list[_Group], int]:
-    """Queues with their statements, and the line of `qos random-detect ecn allow non-ect`, 0 without it."""
+def _below(document: Document, queue: Queue, statement: Statement | None) -> Queue:
+    """A queue with the shaper of its port, which stands in front of its queues."""
+    shaping = _shaping(document, statement) if statement is not None else None
+    if statement is None or shaping is None:
+        return queue
+    source = document.source(statement.line)
+    return replace(queue, lines=(Line(f"port (line {statement.line})", rate_bps=shaping.rate_bps, source=source),))
+
+
+def _groups(document: Document) -> tuple[list[_Group], dict[str, Statement], int]:
+    """Queues with their statements, shapers of ports, and the line of `qos random-detect ecn allow non-ect`.
+
+    The line is 0 without it. The shapers are by the interface or profile in which they stand.
+    """
     groups: list[_Group] = []
+    ports: dict[str, Statement] = {}
     non_ect = 0
     header = ""
     current: _Group | None = None
@@ -144,7 +169,7 @@ def _groups(document: Document) -> tuple[list[_Group], int]:
         words = statement.words
         if statement.starts("qos", "random-detect", "ecn", "allow", "non-ect"):
             non_ect = statement.line
-        elif words[0] in _headers and not (words[0] == "qos" and statement.indent and words[1:2] != ("profile",)):
+        elif _is_header(words):
             header, current = " ".join(words), None
         elif _queue_of(words) is not None:
             kind, index = _queue_of(words) or ("", 0)
@@ -156,7 +181,9 @@ def _groups(document: Document) -> tuple[list[_Group], int]:
                 groups.append(current)
         elif current is not None:
             _take(document, current, statement)
-    return groups, non_ect
+        elif statement.starts("shape", "rate") and header:
+            ports[header] = statement
+    return groups, ports, non_ect
 
 
 def _interfaces(document: Document) -> dict[str, list[str]]:
@@ -164,11 +191,39 @@ def _interfaces(document: Document) -> dict[str, list[str]]:
     interfaces: dict[str, list[str]] = {}
     name = ""
     for statement in statements(document):
-        if statement.words[0] in _headers:
+        if _is_header(statement.words):
             name = statement.words[-1] if statement.starts("interface") else ""
-        elif name and statement.starts("service-profile") and len(statement.words) == 2:
-            interfaces.setdefault(statement.words[1], []).append(name)
-    return interfaces
+        elif name and statement.words[:-1] in _applied:
+            interfaces.setdefault(statement.words[-1], []).append(name)
+    return {profile: list(dict.fromkeys(names)) for profile, names in interfaces.items()}
+
+
+# How an interface gets the queues of a profile or a policy.
+_applied = (("service-profile",), ("service-policy", "type", "tx-queue", "output"))
+
+
+def _is_header(words: tuple[str, ...]) -> bool:
+    """Whether a statement ends that of an interface or a profile; texts that were pasted may lack all indents."""
+    return words[0] in _headers or (words[0] == "qos" and words[1:2] != () and words[1] in _of_switch)
+
+
+def _on_profiles(groups: list[_Group], interfaces: Mapping[str, Sequence[str]]) -> list[_Group]:
+    """The queues where an interface has a profile and statements of its own for one of its queues: its own go before.
+
+    One without any that is about laws or service, such as `random-detect ecn count`, is that of the profile.
+    """
+    profile_of = {name: profile for profile, names in interfaces.items() for name in names}
+    settled = []
+    for group in groups:
+        kind, _, name = group.header.rpartition(" ")
+        profile = profile_of.get(name, "") if kind == "interface" else ""
+        common = next((each for each in groups if each.is_of(profile, group.index)), None) if profile else None
+        if common is not None and group.said:
+            common.without.append(name)
+            group.said = {**common.said, **group.said}
+        if common is None or group.said:
+            settled.append(group)
+    return settled
 
 
 def _with_whole_buffer(document: Document, queues: list[Queue]) -> list[Queue]:
@@ -323,6 +378,8 @@ def _shaping(document: Document, statement: Statement) -> Shaping | None:
     words.expect("rate")
     number = words.number()
     unit = words.next or "kbps"
+    if unit == "percent" and number <= 100:
+        return Shaping(document.port.rate_bps * number // 100)
     if unit not in _rates:
         document.remark(f"a shape in `{unit}` is not read", hint="write it in kbps", line=statement.line)
         return None

@@ -77,7 +77,8 @@ class Nxos(Platform[NxosOptions]):
             )
         several = len({class_.policy for class_ in classes}) > 1
         points = _code_points(document)
-        queues = [class_.queue(document, several=several) for class_ in classes]
+        groups = _groups(document)
+        queues = [class_.queue(document, several=several, index=groups.get(class_.name)) for class_ in classes]
         queues = [_led(queue, points) for queue in queues]
         queues = _forwarded(document, queues)
         say_kbytes(document, queues)
@@ -131,10 +132,10 @@ class _Class:
     non_ecn: Statement | None = None
     others: list[Statement] = field(default_factory=list)
 
-    def queue(self, document: Document, *, several: bool) -> Queue:
+    def queue(self, document: Document, *, several: bool, index: int | None) -> Queue:
         queue = Queue(
             name=f"{self.policy}/{self.name}" if several else self.name,
-            index=queue_index(self.name),
+            index=queue_index(self.name) if index is None else index,
             ports=self.ports,
             source=document.source(self.line),
         )
@@ -145,6 +146,18 @@ class _Class:
         for statement in self.others:
             queue = _with_other(document, queue, statement)
         return queue
+
+
+def _groups(document: Document) -> dict[str, int]:
+    """The group that each class of queues takes by its map (`match qos-group 3`), which is the number of its queue."""
+    groups: dict[str, int] = {}
+    name = ""
+    for statement in statements(document):
+        if statement.words[0] in _headers:
+            name = statement.words[-1] if statement.starts("class-map", "type", "queuing") else ""
+        elif name and statement.starts("match", "qos-group") and statement.words[2:3] != ():
+            groups[name] = Words(document, statement, 2, "match qos-group 3").whole("a group", 0, 63)
+    return groups
 
 
 def queue_index(name: str) -> int | None:
@@ -192,9 +205,14 @@ def _code_points(document: Document) -> dict[int, tuple[int, ...] | None]:
     default, has_policy = 0, False
     for statement in statements(document):
         words = statement.words
-        if statement.starts("class-map", "type", "qos") or statement.starts("policy-map", "type", "qos"):
+        if words[0] in ("class-map", "policy-map") and (words[1:2] != ("type",) or words[1:3] == ("type", "qos")):
+            # Without a type they are of type qos.
             kind, name = words[0], words[-1]
             has_policy |= kind == "policy-map"
+        elif statement.starts("class-map", "type", "queuing"):
+            kind = "queuing"
+        elif kind == "queuing" and statement.starts("match", "cos"):
+            document.leave_undecided("`match cos` of a queue", statement.line)
         elif words[0] in _headers:
             kind = name = ""
         elif kind == "class-map" and words[0] == "match":
@@ -243,8 +261,9 @@ def _classes(document: Document) -> list[_Class]:
 def _bound(document: Document, classes: list[_Class]) -> list[_Class]:
     """The classes of policies for what leaves, with the interfaces that have them; none of the whole switch's.
 
-    A policy that the file applies to what comes in is about the memory behind the ports, not about queues in front of
-    the line. Where the file applies some policies, it is said of the others that nothing has them.
+    A policy that the file applies to what comes in, or whose classes are named so (``c-in-q1``, ``2q4t-in-q1``), is
+    about the memory behind the ports, not about queues in front of the line. Where the file applies some policies, it
+    is said of the others that nothing has them.
     """
     places: dict[tuple[str, str], list[str]] = {}
     name = ""
@@ -255,6 +274,7 @@ def _bound(document: Document, classes: list[_Class]) -> list[_Class]:
         elif statement.starts("service-policy", "type", "queuing") and len(words) == 5:
             places.setdefault((words[3], words[4]), []).append(name)
     into = {policy for direction, policy in places if direction == "input"}
+    into |= {class_.policy for class_ in classes if re.search(r"(^|-)in-", class_.name)}
     out_of = {policy for direction, policy in places if direction == "output"}
     kept = []
     for class_ in classes:
@@ -276,6 +296,9 @@ def _take(document: Document, current: _Class, statement: Statement) -> None:
     words = statement.words
     if words[0] == "random-detect":
         which = "non_ecn" if statement.starts("random-detect", "non-ecn") else "detects"
+        if words[1:2] in _of_cos and current.detects is not None and current.detects.words[1:2] in _of_cos:
+            # One for each class of service.
+            return
         if getattr(current, which) is not None:
             document.remark(
                 f"a second `random-detect` in class {current.name}: the last acts",
@@ -287,16 +310,24 @@ def _take(document: Document, current: _Class, statement: Statement) -> None:
         current.others.append(statement)
 
 
+# On line cards of the Nexus 7000 (quality of service guide for 6.x, M-series I/O modules).
+_of_cos = (("cos",), ("cos-based",))
+
+
 def _with_law(document: Document, queue: Queue, statement: Statement) -> Queue:
     words = Words(document, statement, 1, _example)
     if words.next in ("", "threshold"):
         return _platform_default(document, queue, statement)
-    if words.next in ("cos", "cos-based"):
+    if (words.next,) in _of_cos:
+        unknown = "a law for each class of service"
         document.remark(
-            "`random-detect cos` is not read: it is a law for each class of service", line=statement.line,
+            f"`random-detect {words.next}` of the Nexus 7000 is not read: it is {unknown}, whose thresholds may be "
+            "percent of the queue's memory",
+            hint="`show queuing interface` has the sizes; write the law of one class of service in bytes",
+            line=statement.line,
             queue=queue.name,
-        )  # fmt: skip
-        return replace(queue, unknown="a law for each class of service")
+        )
+        return replace(queue, unknown=unknown)
     if words.next == "ecn":
         words.refuse("`ecn` is the last word of the line with the thresholds", f"write `{_example}`")
     law = _law(words, Action.MARK)
@@ -363,7 +394,7 @@ def _with_other(document: Document, queue: Queue, statement: Statement) -> Queue
             # Level 1 goes first; here the higher priority does.
             return queue.served(Scheduler(Serving.STRICT, priority=9 - level))
         case "shape":
-            return replace(queue, shaping=_shaping(document, statement))
+            return replace(queue, shaping=_shaping(document, statement, queue))
         case "queue-limit":
             return replace(queue, buffer=_limit(document, statement, queue))
     document.remark(
@@ -375,22 +406,35 @@ def _with_other(document: Document, queue: Queue, statement: Statement) -> Queue
     return replace(queue, mark=None, drop=None, drop_ect=None, unknown="approximate fair dropping (afd)")
 
 
-def _shaping(document: Document, statement: Statement) -> Shaping | None:
+def _shaping(document: Document, statement: Statement, queue: Queue) -> Shaping | None:
     words = Words(document, statement, 1, _shape_example)
     most = 0
+    if words.take("percent"):
+        return Shaping(document.port.rate_bps * words.whole("a share", 1, 100) // 100)
+    words.take("average")
     while words.next in ("min", "max"):
         which, number, unit = words.any(), words.number(), words.any()
         if unit == "pps":
-            document.remark("a shape in packets a second is not read", line=statement.line)
+            document.remark("a shape in packets a second is not read", line=statement.line, queue=queue.name)
             return None
         if unit not in _rates:
             words.refuse(f"`{unit}` is not a unit of a rate")
         most = number * _rates[unit] if which == "max" else most
+    words.end()
     return Shaping(most) if most else None
 
 
-def _limit(document: Document, statement: Statement, queue: Queue) -> Buffer:
+def _limit(document: Document, statement: Statement, queue: Queue) -> Buffer | None:
     words = Words(document, statement, 1, "queue-limit dynamic 4")
+    if words.next in ("percent", "cos"):
+        what = "a share of the port's memory" if words.next == "percent" else "a limit for each class of service"
+        document.remark(
+            f"`queue-limit {words.next}` is not read: it is {what}, whose size is not in the configuration",
+            hint="--buffer BYTES is what the queue may hold",
+            line=statement.line,
+            queue=queue.name,
+        )
+        return queue.buffer
     if words.take("dynamic"):
         index = words.whole("an index of alpha", 0, 10)
         document.remark(

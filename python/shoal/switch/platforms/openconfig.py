@@ -15,10 +15,11 @@ from typing import Any, NoReturn
 
 from shoal.models import nearest
 from shoal.switch.amounts import Amount, Unit
+from shoal.switch.code_points import LARGEST
 from shoal.switch.model import Action, Law, Queue, Scheduler, Serving, Where
 from shoal.switch.options import HasPorts, HasProfile
 from shoal.switch.platforms.base import Platform
-from shoal.switch.reading import Document, JsonFile
+from shoal.switch.reading import Document, JsonFile, table
 from shoal.switch.writing import Refusals, Writing, fitted, needs_drops_alike, needs_thresholds, percent, weight_of
 
 _leaf_names = [
@@ -63,8 +64,7 @@ class OpenConfig(Platform[OpenConfigOptions]):
         tree = _tree(file.content)
         reader = _Reader(document, file)
         profiles = {
-            str(entry.get("name") or _config(entry).get("name") or ""): entry
-            for entry in _list(tree, "queue-management-profiles", "queue-management-profile")
+            _name(entry): entry for entry in _list(tree, "queue-management-profiles", "queue-management-profile")
         }
         if not profiles:
             document.refuse(
@@ -77,7 +77,7 @@ class OpenConfig(Platform[OpenConfigOptions]):
         for interface in _list(tree, "interfaces", "interface"):
             port = str(interface.get("interface-id") or _config(interface).get("interface-id") or "")
             for entry in _list(interface.get("output", {}), "queues", "queue"):
-                name = str(entry.get("name") or _config(entry).get("name") or "")
+                name = _name(entry)
                 profile = str(_config(entry).get("queue-management-profile") or "")
                 if profile and profile not in laws:
                     document.refuse(
@@ -85,10 +85,12 @@ class OpenConfig(Platform[OpenConfigOptions]):
                         nearest(profile, list(laws)),
                     )  # fmt: skip
                 ports_of.setdefault((name, profile), []).append(port)
+        points = reader.code_points(tree)
         queues = [
             replace(
                 laws.get(profile, Queue(name=name)),
                 name=name,
+                dscp=points.get(name, ()),
                 index=int(name) if name.isdecimal() else None,
                 ports=tuple(ports),
                 scheduler=reader.scheduler(tree, name),
@@ -234,6 +236,55 @@ class _Reader:
     def _refuse(self, name: str, leaf: str, what: str, hint: str) -> NoReturn:
         self.document.refuse(self.file.line("queue-management-profiles", name, leaf), what, hint)
 
+    def code_points(self, tree: Any) -> dict[str, tuple[int, ...]]:
+        """The code points that classifiers lead to each queue, by its name.
+
+        Those of IPv4 are read, or those of IPv6 if there are no such; where interfaces have some classifiers, only
+        these count. A term leads to a forwarding group, and this to its output queue (openconfig-qos-elements.yang);
+        the first that matches counts.
+        """
+        groups = _list(tree, "forwarding-groups", "forwarding-group")
+        queue_of = {_name(group): str(_config(group).get("output-queue") or "") for group in groups}
+        ports = _list(tree, "interfaces", "interface")
+        applied = {_name(entry) for port in ports for entry in _list(port, "input", "classifiers", "classifier")}
+        classifiers = _list(tree, "classifiers", "classifier")
+        acting = [each for each in classifiers if not applied or _name(each) in applied]
+        for version in ("ipv4", "ipv6"):
+            maps = [
+                self._map(each, queue_of) for each in acting if str(_config(each).get("type", "")).lower() == version
+            ]
+            if any(each != maps[0] for each in maps):
+                line = self.file.line("classifiers", _name(acting[-1]))
+                self.document.leave_undecided("a second classifier, of other ports,", line)
+                return {}
+            if maps:
+                names = set(maps[0].values())
+                return {name: tuple(sorted(point for point in maps[0] if maps[0][point] == name)) for name in names}
+        return {}
+
+    def _map(self, classifier: Mapping[str, Any], queue_of: Mapping[str, str]) -> dict[int, str]:
+        """The queue of each code point that a classifier names."""
+        points: dict[int, str] = {}
+        name = _name(classifier)
+        for term in _list(classifier, "terms", "term"):
+            line = self.file.line("classifiers", name, "term", "conditions")
+            conditions = [entry for _, entry in sorted(table(term, "conditions").items()) if entry]
+            leaves = _config(next(iter(conditions), {}))
+            several = leaves.get("dscp-set")
+            given = [*(several if isinstance(several, list) else ()), leaves.get("dscp")]
+            numbers = [int(str(point)) for point in given if str(point).isdecimal() and int(str(point)) <= LARGEST]
+            if len(conditions) > 1 or not numbers or leaves.keys() - {"dscp", "dscp-set"}:
+                self.document.leave_undecided(f"a condition of the classifier `{name}` that is no code point", line)
+                continue
+            group = str(_config(_inside(term, "actions")).get("target-group") or "")
+            if group not in queue_of:
+                what = f"the classifier `{name}` leads to the forwarding group `{group}`, which the file does not have,"
+                self.document.leave_undecided(what, line)
+                continue
+            for point in numbers:
+                points.setdefault(point, queue_of[group])
+        return points
+
     def scheduler(self, tree: Any, queue: str) -> Scheduler | None:
         """How a queue is served, by the scheduler policy that has it as an input."""
         for policy in _list(tree, "scheduler-policies", "scheduler-policy"):
@@ -349,6 +400,10 @@ def _config(entry: Any) -> Mapping[str, Any]:
     return next(
         (leaves for kind in ("config", "state") if isinstance(leaves := _inside(entry, kind), Mapping) and leaves), {}
     )
+
+
+def _name(entry: Mapping[str, Any]) -> str:
+    return str(entry.get("name") or _config(entry).get("name") or "")
 
 
 def _list(tree: Any, *names: str) -> Iterator[Mapping[str, Any]]:

@@ -17,6 +17,7 @@ from shoal.switch.model import Law, Queue, Serving
 from shoal.switch.options import POOL, HasLimit, HasMap, HasPorts, HasProfile, Options, declared
 from shoal.switch.platforms import _sonic_fields as fields
 from shoal.switch.platforms import _sonic_read
+from shoal.switch.platforms._sonic_redis import Commands
 from shoal.switch.platforms._sonic_tables import Tables
 from shoal.switch.platforms.base import Platform
 from shoal.switch.presets import COLOURS
@@ -64,7 +65,8 @@ class Sonic(Platform[SonicOptions]):
 
     def recognises(self, text: str) -> bool:
         """Look for the name of a table about queues."""
-        return any(f'"{name}{end}' in text for name in fields.TABLES for end in ('"', "|"))
+        names = (f'"{name}{end}' for name in fields.TABLES for end in ('"', "|"))
+        return any(name in text for name in names) or Commands.are_in(text)
 
     def stated_rates_bps(self, document: Document) -> set[int]:
         """Read the speeds of ports."""

@@ -15,6 +15,7 @@ from shoal.switch.model import Law, Queue, Serving, Where
 from shoal.switch.options import DEVICE, Options, declared
 from shoal.switch.plane import burst_for, disciplines, scenario_of
 from shoal.switch.platforms import _tc_read
+from shoal.switch.platforms._tc_commands import is_built
 from shoal.switch.platforms._tc_show import is_shown
 from shoal.switch.platforms.base import Platform
 from shoal.switch.reading import Document
@@ -60,7 +61,7 @@ class Tc(Platform[TcOptions]):
 
     def recognises(self, text: str) -> bool:
         """Look for a command about disciplines or classes, with or without its program, or for an output of `show`."""
-        return bool(_command.search(text)) or is_shown(text)
+        return bool(_command.search(text)) or is_shown(text) or is_built(text)
 
     def queues(self, document: Document) -> list[Queue]:
         """Read the disciplines of a script that have laws."""
