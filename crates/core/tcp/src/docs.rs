@@ -128,7 +128,8 @@ const LINUX_3_18: &[Difference] = with_common![
         "after_the_recovery_point_something_above_it_ends_recovery",
     ),
     Difference::new(
-        "The ACK that a change of CE flushes leaves the delayed ACK of the packet that changed it waiting; the kernel          cancelled that one, too, so that a sender of few packets stood still for 40 ms or longer (fixed in 4.18).",
+        "The ACK that a change of CE flushes leaves the delayed ACK of the packet that changed it waiting; the kernel \
+         cancelled that one, too, so that a sender of few packets stood still for 40 ms or longer (fixed in 4.18).",
         "a_change_flushes_the_pending_ack",
     ),
 ];
