@@ -251,3 +251,23 @@ def test_bytes_that_tc_counts_are_said(cli: Cli) -> None:
     done = cli("config", "write", "fq-codel", "--platform", "tc")
     assert "quantum 1500" in done.out
     assert "a packet of 1500 B is 1514 B there, which is the kernel's own quantum" in " ".join(done.err.split())
+
+
+@pytest.mark.parametrize("speed", ["100g-4", "forced 100gfull", "100000"])
+@pytest.mark.parametrize("platform", ["eos", "nxos"])
+def test_speeds_of_interfaces(platform: str, speed: str, cli: Cli, folder: Path) -> None:
+    """They are the default of --port-speed, and another one is said; those of ports without queues do not count."""
+    queue = "   uc-tx-queue 3\n      random-detect ecn minimum-threshold 9 kbytes maximum-threshold 9 kbytes weight 0\n"
+    texts = {
+        "eos": f"interface Ethernet1\n   speed {speed}\n{queue}!\n",
+        "nxos": "policy-map type queuing P\n  class type queuing c-out-8q-q3\n    random-detect minimum-threshold 9 "
+        "kbytes maximum-threshold 9 kbytes weight 0 ecn\ninterface Ethernet1/1\n"
+        f"  speed {speed}\n  service-policy type queuing output P\n",
+    }
+    (folder / "c.txt").write_text(texts[platform], encoding="utf-8")
+    done = cli("config", "read", "c.txt")
+    assert (done.code, "ports of 100.000 Gbit/s" in done.out) == (0, True)
+    assert "ports of this file have 100 Gbit/s" in said(read(texts[platform], rate_bps=25 * 10**9))
+    assert "ports of this file" not in said(read(texts[platform]))
+    other = texts[platform] + "interface Management1\n   speed 1000\n"
+    assert "ports of this file" not in said(read(other))

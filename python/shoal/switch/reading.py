@@ -118,6 +118,31 @@ def say_speeds(document: Document, rates_bps: Iterable[int]) -> None:
         )
 
 
+# Such as `100g-4`, `25gfull` and `10000`, which is in Mbit/s.
+_speed = re.compile(r"([0-9]+)(g?)(full|-[0-9]+)?")
+
+
+def speeds_of_interfaces(document: Document) -> dict[str, int]:
+    """The speeds in bit/s that lines of interfaces give (`speed 100g-4`, `speed forced 25gfull`, `speed 25000`)."""
+    speeds: dict[str, int] = {}
+    name = ""
+    for statement in statements(document):
+        if statement.words[0] == "interface":
+            name = " ".join(statement.words[1:])
+        elif not statement.indent:
+            name = ""
+        elif name and statement.words[0] == "speed" and (match := _speed.fullmatch(statement.words[-1])) is not None:
+            speeds[name] = int(match[1]) * (10**9 if match[2] else 10**6)
+    return speeds
+
+
+def say_speeds_of_interfaces(document: Document, queues: Iterable[Queue]) -> None:
+    """Say when interfaces that have queues, or any where queues have none, are not of the given speed."""
+    ports = {port for queue in queues for port in queue.ports}
+    speeds = speeds_of_interfaces(document)
+    say_speeds(document, (speed for name, speed in speeds.items() if not ports or name in ports))
+
+
 @dataclass(frozen=True, slots=True)
 class Statement:
     """A line of a configuration in words.

@@ -16,7 +16,14 @@ from shoal.switch.model import Action, Law, Line, Queue, Scheduler, Serving, Sha
 from shoal.switch.options import HasMap, HasPorts
 from shoal.switch.platforms.base import Platform
 from shoal.switch.presets import COLOURS
-from shoal.switch.reading import Document, Statement, say_kbytes, statements
+from shoal.switch.reading import (
+    Document,
+    Statement,
+    say_kbytes,
+    say_speeds_of_interfaces,
+    speeds_of_interfaces,
+    statements,
+)
 from shoal.switch.words import Words
 from shoal.switch.writing import Refusals, Writing, decides, fitted, needs_thresholds, percent, thresholds, weight_of
 
@@ -60,6 +67,10 @@ class Eos(Platform[EosOptions]):
     def recognises(self, text: str) -> bool:
         """Look for transmit queues, or for words that only laws of EOS have."""
         return bool(re.search(r"\b(uc-|mc-)?tx-queue\b|random-detect (ecn|drop) minimum", text))
+
+    def stated_rates_bps(self, document: Document) -> set[int]:
+        """Read the speeds of interfaces."""
+        return set(speeds_of_interfaces(document).values())
 
     def queues(self, document: Document) -> list[Queue]:
         """Read the transmit queues of a configuration."""
@@ -403,6 +414,7 @@ def _settled(document: Document, queue: Queue, non_ect: int) -> Queue:
 
 def _remarks(document: Document, queues: list[Queue]) -> None:
     say_kbytes(document, queues)
+    say_speeds_of_interfaces(document, queues)
     units = {end.unit for queue in queues for _, law in queue.laws for end in (law.min, law.max)}
     if Unit.SEGMENTS in units and not document.segment_known and document.switch.segment_bytes is None:
         document.remark(

@@ -15,7 +15,14 @@ from shoal.switch.code_points import LARGEST, code_points, in_ranges, owners
 from shoal.switch.model import Action, Buffer, Law, Queue, Scheduler, Serving, Shaping, Where
 from shoal.switch.options import HasLimit, HasMap, HasProfile, declared
 from shoal.switch.platforms.base import Platform
-from shoal.switch.reading import Document, Statement, say_kbytes, statements
+from shoal.switch.reading import (
+    Document,
+    Statement,
+    say_kbytes,
+    say_speeds_of_interfaces,
+    speeds_of_interfaces,
+    statements,
+)
 from shoal.switch.words import Words
 from shoal.switch.writing import (
     Refusals,
@@ -65,6 +72,10 @@ class Nxos(Platform[NxosOptions]):
         """Look for a queuing policy or one of its classes."""
         return bool(re.search(r"^\s*(class|policy-map) type queuing\b", text, re.MULTILINE))
 
+    def stated_rates_bps(self, document: Document) -> set[int]:
+        """Read the speeds of interfaces."""
+        return set(speeds_of_interfaces(document).values())
+
     def queues(self, document: Document) -> list[Queue]:
         """Read the queuing policies of a configuration."""
         document.refuse_templates()
@@ -82,6 +93,7 @@ class Nxos(Platform[NxosOptions]):
         queues = [_led(queue, points) for queue in queues]
         queues = _forwarded(document, queues)
         say_kbytes(document, queues)
+        say_speeds_of_interfaces(document, queues)
         return queues
 
     def write(self, queues: Sequence[Queue], writing: _Writing) -> str:
