@@ -27,11 +27,9 @@ FILES, INTERRUPTED, TERMINATED, HUNG_UP = 4, 130, 143, 129
 AS_USUAL = ["env", "--default-signal=INT,TERM,HUP"]
 
 
-def interrupted(
-    folder: Path, environment: dict[str, str], *arguments: str, number: int = signal.SIGINT, times: int = 1
-) -> tuple[Finished, float]:
-    """Start a command, interrupt it once its work has begun, and return its output and the time it took to stop."""
-    process = subprocess.Popen(
+def started(folder: Path, environment: dict[str, str], *arguments: str) -> subprocess.Popen[str]:
+    """A command that runs, with its output and its notes in pipes."""
+    return subprocess.Popen(
         [*AS_USUAL, sys.executable, "-m", "shoal", *arguments],
         cwd=folder,
         env=environment,
@@ -39,6 +37,13 @@ def interrupted(
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+def interrupted(
+    folder: Path, environment: dict[str, str], *arguments: str, number: int = signal.SIGINT, times: int = 1
+) -> tuple[Finished, float]:
+    """Start a command, interrupt it once its work has begun, and return its output and the time it took to stop."""
+    process = started(folder, environment, *arguments)
     deadline = time.monotonic() + 60
     while not list(folder.glob(".*.partial")) and time.monotonic() < deadline:
         assert process.poll() is None, process.communicate()
@@ -148,14 +153,7 @@ def test_closed_streams_and_foreign_backends_cost_no_result(
 
 @pytest.mark.parametrize("verb", [["run", "small.toml", *SHORT], ["run", "small.toml", *SHORT, "--json"], ["--help"]])
 def test_a_reader_who_has_gone_is_no_error(folder: Path, environment: dict[str, str], verb: list[str]) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-m", "shoal", *verb],
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
+    with started(folder, environment, *verb) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.close()
@@ -164,14 +162,7 @@ def test_a_reader_who_has_gone_is_no_error(folder: Path, environment: dict[str, 
 
 
 def test_a_reader_of_notes_who_has_gone_costs_no_result(folder: Path, environment: dict[str, str]) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-m", "shoal", "run", "small.toml", *SHORT, "--out", "out"],
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
+    with started(folder, environment, "run", "small.toml", *SHORT, "--out", "out") as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stderr.close()

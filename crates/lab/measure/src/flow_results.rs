@@ -64,8 +64,8 @@ pub type TransferRates = BTreeMap<(u32, u32), (u32, f64)>;
 
 /// Results of flows, collected group by group.
 ///
-/// Of groups with transfers, which may be millions, only those flows have a result of their own that the result of the
-/// run lists; of other groups all have, since notices look at them.
+/// A group with transfers may have millions of flows: each flow that the result of the run lists has a result of its
+/// own here, and no other. In groups without transfers every flow has one, since notices look at them.
 pub struct FlowResults<'a> {
     experiment: &'a Experiment,
     end: Time,
