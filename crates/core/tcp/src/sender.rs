@@ -175,6 +175,14 @@ impl Sender {
             Host::FreeBsd(_) => None,
         }
     }
+    /// Distance in packets over which one may be overtaken without being lost, at least three (Linux `tp->reordering`);
+    /// none on FreeBSD, which learns nothing of it.
+    pub fn reordering(&self) -> Option<u32> {
+        match &self.0 {
+            Host::Linux(sender) => Some(sender.reordering()),
+            Host::FreeBsd(_) => None,
+        }
+    }
     /// What happened so far.
     #[inline]
     pub fn counters(&self) -> &Counters {

@@ -24,6 +24,7 @@ mod new_reno;
 mod probe;
 mod properties;
 mod rack;
+mod reordering;
 mod sending;
 mod small_queue;
 mod timeout;

@@ -3,7 +3,7 @@
 //! `ack.rs` processes an ACK as `tcp_ack` does, and `transmit.rs` is `tcp_write_xmit`. Parts with a state of
 //! their own are: the retransmission queue (`scoreboard.rs`, with `rack.rs`), the RTT (`rtt.rs`), reductions
 //! (`reduction.rs`), the evidence for undoing them (`undo.rs`), tail loss probes (`tail_probe.rs`), use of
-//! the window (`usage.rs`), timers (`timers.rs`).
+//! the window (`usage.rs`), what was learnt of reordering (`reordering_degree.rs`), timers (`timers.rs`).
 
 mod ack;
 mod acked;
@@ -15,6 +15,7 @@ mod loss;
 mod rack;
 mod reduction;
 mod reordering;
+mod reordering_degree;
 mod rtt;
 mod sacks;
 mod scoreboard;
@@ -33,6 +34,7 @@ use crate::{CaState, Counters, EndpointConfig, Linux, Output, Outstanding, Pacin
 use alloc::boxed::Box;
 use loss::LossEpisode;
 use reduction::RateReduction;
+use reordering_degree::ReorderingDegree;
 use rtt::RttEstimator;
 use scoreboard::Scoreboard;
 use segmentation::Segmentation;
@@ -75,6 +77,7 @@ pub(super) struct LinuxSender {
     undo: UndoEvidence,
     loss: LossEpisode,
     probe: ProbeEpisode,
+    degree: ReorderingDegree,
     usage: WindowUsage,
     timers: Timers,
     /// Segmentation offload; `None` if every packet is handed over on its own.
@@ -106,6 +109,7 @@ impl LinuxSender {
             undo: UndoEvidence::NONE,
             loss: LossEpisode::default(),
             probe: ProbeEpisode::default(),
+            degree: ReorderingDegree::NONE,
             usage: WindowUsage::NONE,
             timers: Timers::STOPPED,
             segmentation: config.offload.map(|_| Box::new(Segmentation::new())),
@@ -181,6 +185,10 @@ impl LinuxSender {
     /// State of the outstanding packets.
     pub(super) fn outstanding(&self) -> Outstanding {
         self.board.outstanding()
+    }
+    /// Distance in packets over which one may be overtaken without being lost.
+    pub(super) fn reordering(&self) -> u32 {
+        self.degree.packets()
     }
     /// Segments declared lost so far.
     #[inline]

@@ -16,7 +16,7 @@ use shoal_units::{Span, Time};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Names of the values of a sender that a check may use.
-pub(super) const STATE: [&str; 13] = [
+pub(super) const STATE: [&str; 14] = [
     "tcpi_snd_cwnd",
     "tcpi_snd_ssthresh",
     "tcpi_ca_state",
@@ -30,6 +30,7 @@ pub(super) const STATE: [&str; 13] = [
     "tcpi_sacked",
     "tcpi_lost",
     "tcpi_retrans",
+    "tcpi_reordering",
 ];
 
 /// Time of the models' clock at the start of a script. It is above 0, since a timestamp of 0 means that there
@@ -426,6 +427,7 @@ impl Player {
             i64::from(out.sacked),
             i64::from(out.lost),
             i64::from(out.retransmitted),
+            i64::from(sender.reordering().unwrap_or_default()),
         ];
         for (name, value) in STATE.iter().zip(values) {
             found.insert((*name).to_string(), value);

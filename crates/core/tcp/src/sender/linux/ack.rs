@@ -6,20 +6,23 @@ use super::sacks::SackOption;
 use super::segment::Delivery;
 use super::{CaState, Call, LinuxSender, Moment};
 use crate::sender::connection::echo_age;
-use crate::{BurstLimit, GrowthTurn, Output};
+use crate::{BurstLimit, GrowthTurn, LossDetection, Output};
 use shoal_cc::{AckSample, CongestionControl};
 use shoal_packet::Packet;
 use shoal_units::Span;
+use shoal_units::cast::fit_u32;
 
 impl LinuxSender {
     #[inline]
     pub(super) fn on_ack(&mut self, call: &mut Call<'_, impl Output>, packet: &Packet) {
         let ack = packet.ack.near(self.snd_una);
         if ack > self.snd_nxt || ack < self.snd_una {
-            return; // Acknowledges what was never sent, or is older than what we know.
+            self.on_other_ack(call, packet, ack);
+            return;
         }
         let flight_before = self.board.in_flight();
         let prior_out = self.board.packets_out();
+        let prior_highest = self.board.highest_sacked_or(self.snd_una);
         let mut acked = self.read(packet, ack);
         let timeout_high = if self.state == CaState::Loss { self.high_seq } else { 0 };
         if call.config.sack && !packet.sack.is_empty() {
@@ -30,7 +33,12 @@ impl LinuxSender {
             return;
         }
         if acked.advanced {
-            self.advance(call, timeout_high, &mut acked);
+            self.advance(call, timeout_high, prior_highest, &mut acked);
+        }
+        if self.degree.is_unsettled()
+            && let Some(newest) = acked.delivery.newest_sent()
+        {
+            self.degree.adjust(newest, call.now);
         }
         let rtt = self.measure(call, packet, &acked.delivery);
         if acked.delivery.acked_packets > 0 {
@@ -78,31 +86,93 @@ impl LinuxSender {
         }
     }
 
-    /// Reads the SACK option: data that were received twice explain retransmissions, one if the data are no
-    /// longer in the queue (Linux `tcp_check_dsack`), else those still in the queue; the other blocks update
-    /// the scoreboard.
+    /// Handles an ACK of what was never sent, which is ignored, or one older than what is known, whose SACK blocks may
+    /// still be news (Linux label `old_ack`).
+    #[cold]
+    fn on_other_ack(&mut self, call: &mut Call<'_, impl Output>, packet: &Packet, ack: u64) {
+        if ack > self.snd_nxt || !call.config.sack || packet.sack.is_empty() {
+            return;
+        }
+        let mut acked = Acked {
+            delivery: Delivery::NOTHING,
+            prior_una: self.snd_una,
+            advanced: false,
+            ece: false,
+            duplicate: false,
+            dsack: false,
+            ts_ecr: packet.ts_ecr,
+            reno_delivered: 0,
+            prior_losses: self.board.losses,
+        };
+        let flight_before = self.board.in_flight();
+        let timeout_high = if self.state == CaState::Loss { self.high_seq } else { 0 };
+        self.read_sacks(call, packet, timeout_high, &mut acked);
+        self.count(&acked);
+        let sample = self.sample(call, &acked, flight_before, None);
+        if call.rules.growth_turn == GrowthTurn::After {
+            acked.delivery.delivered_packets = 0; // The window is not reduced on this path.
+        }
+        let resend = self.alert(call, &mut acked, &sample);
+        if resend != Resend::Nothing {
+            self.resend(call, resend);
+        }
+        self.push(call);
+    }
+
+    /// Reads the SACK option: data that were received twice explain retransmissions; the other blocks update the
+    /// scoreboard, and show reordering.
     #[cold]
     fn read_sacks(&mut self, at: &Moment<'_>, packet: &Packet, timeout_high: u64, acked: &mut Acked) {
         let option = SackOption::new(packet, self.snd_una, self.snd_nxt);
-        if let Some((left, right)) = option.duplicate() {
-            acked.dsack = true;
-            let forgotten = right <= acked.prior_una;
-            let board = &self.board;
-            self.undo.explain(right, |marker| {
-                if forgotten { 1 } else { board.retransmitted_within(left, right, marker) }
-            });
+        let repeated = option.duplicate().and_then(|range| self.on_duplicate(at, range, acked));
+        let overtaken = self.board.read_sacks(&option, timeout_high, at.now, &mut acked.delivery);
+        let first = [repeated, overtaken].into_iter().flatten().min();
+        if let Some(start) = first
+            && (self.state != CaState::Loss || self.undo.is_open())
+        {
+            self.note_overtaken(at, start);
         }
-        self.board.read_sacks(&option, timeout_high, at.now, &mut acked.delivery);
     }
 
-    /// Removes what an advancing ACK covers from the queue.
+    /// Data were received twice: one retransmission is explained if the data are no longer in the queue (Linux
+    /// `tcp_check_dsack`), else those still in the queue. Returns the start of the first segment whose retransmission
+    /// came after its original had been SACKed.
+    #[cold]
+    fn on_duplicate(&mut self, at: &Moment<'_>, (left, right): (u64, u64), acked: &mut Acked) -> Option<u64> {
+        let learns = at.rules.loss_detection == LossDetection::Rack;
+        if learns {
+            let segments = fit_u32((right - left).div_ceil(u64::from(at.config.mss())));
+            let is_probe = segments == 1 && self.probe.ends_at(right);
+            if !self.degree.note_duplicates(segments, self.counters.retransmissions, is_probe) {
+                return None;
+            }
+            acked.delivery.delivered_packets += segments;
+        }
+        acked.dsack = true;
+        let forgotten = right <= acked.prior_una;
+        let board = &self.board;
+        self.undo
+            .explain(right, |marker| if forgotten { 1 } else { board.retransmitted_within(left, right, marker) });
+        self.board.note_arrived_twice(left, right)
+    }
+
+    /// Removes what an advancing ACK covers from the queue. `prior_highest`: end of what had been SACKed before it.
     #[inline]
-    fn advance(&mut self, at: &Moment<'_>, timeout_high: u64, acked: &mut Acked) {
-        self.board.acknowledge(self.snd_una, timeout_high, at.now, &mut acked.delivery);
+    fn advance(&mut self, at: &Moment<'_>, timeout_high: u64, prior_highest: u64, acked: &mut Acked) {
+        let una = self.snd_una;
+        let overtaken = if prior_highest > acked.prior_una && at.config.sack {
+            self.board.first_original_below(una).filter(|&start| start < prior_highest)
+        } else {
+            None
+        };
+        self.board.acknowledge((una, acked.ts_ecr), timeout_high, at.now, &mut acked.delivery);
+        if let Some(start) = overtaken {
+            self.note_overtaken(at, start);
+        }
         let fin = self.stream.fin_sent && self.snd_una == self.snd_nxt;
         self.counters.acked_bytes += self.snd_una - acked.prior_una - u64::from(fin);
-        if !at.config.sack {
-            self.board.remove_duplicates(&mut acked.delivery);
+        if !at.config.sack && self.board.remove_duplicates(&mut acked.delivery) {
+            self.note_surplus(at, acked.delivery.acked_packets);
         }
     }
 
@@ -110,9 +180,12 @@ impl LinuxSender {
     /// label `no_queue`).
     #[cold]
     fn on_ack_of_nothing(&mut self, call: &mut Call<'_, impl Output>, acked: &Acked) {
-        if acked.dsack && self.state <= CaState::Disorder {
-            self.try_undo_dsack(call);
-            self.keep_open(call.now);
+        if acked.dsack {
+            self.count(acked);
+            if self.state <= CaState::Disorder {
+                self.try_undo_dsack(call);
+                self.keep_open(call.now);
+            }
         }
         if self.probe.is_open() {
             self.judge_tail_probe(call, acked);
@@ -214,7 +287,8 @@ impl LinuxSender {
             self.grow(sample);
         }
         let resend = self.alert(at, acked, sample);
-        if new_data && at.rules.growth_turn == GrowthTurn::After && self.may_grow() {
+        let progress = new_data || (self.degree.is_high() && acked.delivery.newly_sacked);
+        if progress && at.rules.growth_turn == GrowthTurn::After && self.may_grow() {
             // Linux since 4.6 passes what was delivered: SACKed packets have been counted before.
             sample.acked_packets = acked.delivery.delivered_packets + acked.reno_delivered;
             self.grow(sample);

@@ -3,7 +3,6 @@
 
 use super::acked::{Acked, Resend};
 use super::{CaState, LinuxSender, Moment};
-use crate::sender::DUPLICATE_THRESHOLD;
 use crate::{LossDetection, Undo};
 use shoal_cc::CongestionControl;
 
@@ -14,10 +13,10 @@ impl LinuxSender {
             return true;
         }
         if !at.config.sack {
-            return self.board.duplicates + 1 > DUPLICATE_THRESHOLD;
+            return self.board.duplicates + 1 > self.degree.packets();
         }
         // RACK marks, and a mark was seen above.
-        at.rules.loss_detection == LossDetection::Fack && self.board.forward_packets() > DUPLICATE_THRESHOLD
+        at.rules.loss_detection == LossDetection::Fack && self.board.forward_packets() > self.degree.packets()
     }
 
     /// Enters Recovery on this ACK and makes the first retransmission.
@@ -72,15 +71,16 @@ impl LinuxSender {
     pub(super) fn in_recovery(&mut self, at: &Moment<'_>, acked: &mut Acked) -> Resend {
         let forward = self.board.forward_packets();
         let mut look_for_losses =
-            acked.duplicate || (acked.delivery.newly_sacked && forward > DUPLICATE_THRESHOLD);
+            acked.duplicate || (acked.delivery.newly_sacked && forward > self.degree.packets());
         if acked.advanced {
-            look_for_losses = !at.config.sack || forward > DUPLICATE_THRESHOLD;
+            look_for_losses = !at.config.sack || forward > self.degree.packets();
         } else {
             self.add_duplicate(at, acked);
         }
         if at.rules.undo == Undo::Linux32 {
             look_for_losses &= !(acked.advanced && self.undo_partly(at, acked));
         } else if acked.advanced && self.undo.is_delayed(acked) {
+            self.note_overtaken(at, acked.prior_una);
             // The original filled the hole. While retransmissions are outstanding, continue without marking
             // or retransmitting anything.
             if self.board.retransmitted > 0 {
@@ -118,7 +118,11 @@ impl LinuxSender {
     /// Without SACK a duplicate ACK stands for one packet that has arrived (Linux `tcp_add_reno_sack`,
     /// `tcp_limit_reno_sacked`).
     pub(super) fn add_duplicate(&mut self, at: &Moment<'_>, acked: &mut Acked) {
-        if at.config.sack || !acked.duplicate || !self.board.add_duplicate() {
+        if at.config.sack || !acked.duplicate {
+            return;
+        }
+        if !self.board.add_duplicate() {
+            self.note_surplus(at, 0);
             return;
         }
         if at.rules.prr_counts_duplicates {
@@ -134,7 +138,7 @@ impl LinuxSender {
             // NewReno: the head is lost, on entry and on every partial ACK (RFC 6582).
             self.board.mark_head_lost(1);
         } else if at.rules.loss_detection == LossDetection::Fack {
-            let beyond = self.board.forward_packets().saturating_sub(DUPLICATE_THRESHOLD);
+            let beyond = self.board.forward_packets().saturating_sub(self.degree.packets());
             self.board.mark_head_lost(beyond.max(1));
             self.board.mark_lost_retransmissions(self.snd_una);
         }

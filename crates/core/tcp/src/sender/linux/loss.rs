@@ -3,6 +3,7 @@
 
 use super::acked::{Acked, Resend};
 use super::{CaState, Call, LinuxSender, Moment};
+use crate::sender::DUPLICATE_THRESHOLD;
 use crate::{Output, Undo};
 use shoal_cc::CongestionControl;
 use shoal_units::{Span, Time};
@@ -72,6 +73,9 @@ impl LinuxSender {
         let flight = if spares_recent { self.board.in_flight() } else { 0 };
         self.window.cwnd = (flight + 1) * self.window.quantum;
         self.window.cwnd_cnt = 0;
+        if self.state <= CaState::Disorder && self.board.sacked >= DUPLICATE_THRESHOLD {
+            self.degree.note_timeout();
+        }
         self.loss.begin(at.rules.frto, in_recovery);
         self.high_seq = self.snd_nxt;
         self.connection.ecn.queue_cwr(&self.cc);

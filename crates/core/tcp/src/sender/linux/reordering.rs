@@ -4,7 +4,6 @@
 
 use super::reduction::Progress;
 use super::{CaState, Call, LinuxSender, Moment};
-use crate::sender::DUPLICATE_THRESHOLD;
 use crate::{LossDetection, Output};
 use shoal_units::Span;
 
@@ -29,12 +28,33 @@ impl LinuxSender {
         self.board.retransmitted < retransmitted
     }
 
-    /// A quarter of the smallest RTT; zero with the third SACK or in recovery if no reordering was seen.
+    /// Time to wait for packets that others overtook: none with the third SACK or in recovery, as long as no reordering
+    /// was seen.
     fn reordering_window(&self) -> Span {
-        if self.state >= CaState::Recovery || self.board.sacked >= DUPLICATE_THRESHOLD {
+        let is_proof = self.state >= CaState::Recovery || self.board.sacked >= self.degree.packets();
+        if is_proof && !self.degree.was_seen() {
             return Span::ZERO;
         }
-        self.rtt.min() / 4
+        self.degree.window(self.rtt.min(), self.rtt.srtt())
+    }
+
+    /// A segment from `start` that was sent once is delivered; data beyond it were delivered before (Linux
+    /// `tcp_check_sack_reordering`). Only the kernels with RACK learn from it here.
+    #[cold]
+    pub(super) fn note_overtaken(&mut self, at: &Moment<'_>, start: u64) {
+        let highest = self.board.highest_sacked_or(self.snd_una);
+        if start < highest && at.rules.loss_detection == LossDetection::Rack {
+            self.degree.note_overtaken(highest - start, at.config.mss());
+        }
+    }
+
+    /// Without SACK: more duplicate ACKs came than packets can be missing, when `acked` packets more were out (Linux
+    /// `tcp_check_reno_reordering`).
+    #[cold]
+    pub(super) fn note_surplus(&mut self, at: &Moment<'_>, acked: u32) {
+        if at.rules.loss_detection == LossDetection::Rack {
+            self.degree.note_surplus(self.board.packets_out() + acked);
+        }
     }
 
     fn scan_for_losses(&mut self, at: &Moment<'_>) {

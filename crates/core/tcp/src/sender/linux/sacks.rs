@@ -47,7 +47,8 @@ impl<'a> SackOption<'a> {
 }
 
 impl Scoreboard {
-    /// Marks what `option` reports. `timeout_high` is the F-RTO limit.
+    /// Marks what `option` reports, from the lowest block to the highest. Returns the start of the first segment that
+    /// was sent once and arrived after data beyond it. `timeout_high` is the F-RTO limit.
     #[cold]
     pub(super) fn read_sacks(
         &mut self,
@@ -55,10 +56,15 @@ impl Scoreboard {
         timeout_high: u64,
         now: Time,
         delivery: &mut Delivery,
-    ) {
+    ) -> Option<u64> {
         let mut seen = [(0, 0); SACK_BLOCKS];
-        for (n, (left, right)) in option.beyond_ack() {
-            seen[n] = (left, right);
+        for (n, block) in option.beyond_ack() {
+            seen[n] = block;
+        }
+        let mut blocks = seen;
+        blocks.sort_unstable();
+        let mut overtaken = None;
+        for (left, right) in blocks {
             // What the last ACK already said need not be read again.
             let mut from = left;
             for &(old_left, old_right) in self.last_sacks.iter().flat_map(|blocks| blocks.iter()) {
@@ -67,13 +73,14 @@ impl Scoreboard {
                 }
             }
             if from < right {
-                self.sack(from, right, timeout_high, now, delivery);
+                overtaken = overtaken.or(self.sack(from, right, timeout_high, now, delivery));
             }
         }
         match &mut self.last_sacks {
             Some(blocks) => **blocks = seen,
             None => self.last_sacks = Some(Box::new(seen)),
         }
+        overtaken
     }
 }
 

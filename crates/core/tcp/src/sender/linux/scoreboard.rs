@@ -5,6 +5,7 @@
 use super::rack::Rack;
 use super::segment::{Delivery, EVER_RETRANSMITTED, FIN, LOST, RETRANSMITTED, SACKED, Segment};
 use crate::Outstanding;
+use crate::sender::timestamp;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use shoal_packet::Seq;
@@ -76,6 +77,17 @@ impl Scoreboard {
     pub(super) fn push(&mut self, segment: Segment) {
         self.segments.push_back(segment);
     }
+    /// End of the highest SACKed segment; `una` if nothing is SACKed (Linux `tcp_highest_sack_seq`).
+    #[inline]
+    pub(super) fn highest_sacked_or(&self, una: u64) -> u64 {
+        if self.sacked == 0 { una } else { self.highest_sacked }
+    }
+    /// Start of the first segment below `una` that was sent once and not SACKed.
+    #[cold]
+    pub(super) fn first_original_below(&self, una: u64) -> Option<u64> {
+        let below = self.segments.iter().take_while(|s| s.end() <= una);
+        below.filter(|s| s.marks & (SACKED | EVER_RETRANSMITTED) == 0).map(|s| s.start).next()
+    }
     /// Packets from the first unacknowledged to the highest SACKed one (Linux `fackets_out`).
     pub(super) fn forward_packets(&self) -> u32 {
         if self.sacked == 0 { 0 } else { count_u32(self.index_of(self.highest_sacked)) }
@@ -85,9 +97,16 @@ impl Scoreboard {
         self.segments.partition_point(|s| s.start < position)
     }
 
-    /// Removes what a cumulative acknowledgement up to `una` covers. `timeout_high` is the F-RTO limit.
+    /// Removes what a cumulative acknowledgement up to `una` covers that echoes the timestamp `echo`. `timeout_high` is
+    /// the F-RTO limit.
     #[inline]
-    pub(super) fn acknowledge(&mut self, una: u64, timeout_high: u64, now: Time, delivery: &mut Delivery) {
+    pub(super) fn acknowledge(
+        &mut self,
+        (una, echo): (u64, u32),
+        timeout_high: u64,
+        now: Time,
+        delivery: &mut Delivery,
+    ) {
         while let Some(&segment) = self.segments.front() {
             if segment.end() > una {
                 if segment.start < una {
@@ -105,7 +124,7 @@ impl Scoreboard {
                 delivery.original_delivered |= segment.end() <= timeout_high;
                 self.rack.note_original(&segment, now);
             } else {
-                self.acknowledge_marked(&segment, timeout_high, now, delivery);
+                self.acknowledge_marked(&segment, echo, timeout_high, now, delivery);
             }
         }
         if self.segments.is_empty() {
@@ -120,6 +139,7 @@ impl Scoreboard {
     fn acknowledge_marked(
         &mut self,
         segment: &Segment,
+        echo: u32,
         timeout_high: u64,
         now: Time,
         delivery: &mut Delivery,
@@ -138,7 +158,12 @@ impl Scoreboard {
             self.sacked -= 1;
         } else {
             delivery.delivered_packets += 1;
-            self.rack.note_delivered(segment, now);
+            delivery.newest_marked = delivery.newest_marked.max(segment.sent);
+            // The echo of an earlier timestamp shows that the original arrived (Linux `tcp_skb_spurious_retrans`).
+            let echoes_older = echo != 0 && echo.wrapping_sub(timestamp(segment.sent)).cast_signed() < 0;
+            if !(segment.was_ever_retransmitted() && echoes_older) {
+                self.rack.note_delivered(segment, now);
+            }
         }
         if segment.is_lost() {
             self.lost -= 1;
@@ -154,7 +179,8 @@ impl Scoreboard {
         }
     }
 
-    /// Marks the segments inside [left, right) as SACKed.
+    /// Marks the segments inside [left, right) as SACKed. Returns the start of the first one that was sent once and
+    /// lies below what had been SACKed before.
     #[cold]
     pub(super) fn sack(
         &mut self,
@@ -163,7 +189,8 @@ impl Scoreboard {
         timeout_high: u64,
         now: Time,
         delivery: &mut Delivery,
-    ) {
+    ) -> Option<u64> {
+        let mut overtaken = None;
         let mut index = self.index_of(left);
         while let Some(segment) = self.segments.get_mut(index) {
             if segment.end() > right {
@@ -174,23 +201,28 @@ impl Scoreboard {
                 continue;
             }
             let before = *segment;
-            segment.marks = (segment.marks & !(LOST | RETRANSMITTED)) | SACKED;
-            if before.is_retransmitted() {
-                self.retransmitted -= 1;
-            }
+            segment.marks = (segment.marks & !LOST) | SACKED;
             if before.is_lost() {
                 self.lost -= 1;
+                // A retransmission that is not marked lost, since the marks were taken back, is still in flight.
+                segment.marks &= !RETRANSMITTED;
+                self.retransmitted -= u32::from(before.is_retransmitted());
             }
             if !before.was_ever_retransmitted() {
                 delivery.original_delivered |= before.end() <= timeout_high;
                 delivery.first_sacked = delivery.first_sacked.min(before.sent);
+                if self.sacked > 0 && before.start < self.highest_sacked {
+                    overtaken = overtaken.or(Some(before.start));
+                }
             }
             self.sacked += 1;
             delivery.delivered_packets += 1;
             delivery.newly_sacked = true;
+            delivery.newest_marked = delivery.newest_marked.max(before.sent);
             self.highest_sacked = self.highest_sacked.max(before.end());
             self.rack.note_delivered(&before, now);
         }
+        overtaken
     }
 
     /// Retransmitted segments inside [left, right) that end after `marker`: what a D-SACK for data still in the queue
@@ -199,6 +231,27 @@ impl Scoreboard {
     pub(super) fn retransmitted_within(&self, left: u64, right: u64, marker: u64) -> u32 {
         let inside = self.segments.range(self.index_of(left)..).take_while(|s| s.end() <= right);
         count_u32(inside.filter(|s| s.was_ever_retransmitted() && s.end() > marker).count())
+    }
+
+    /// A D-SACK for [left, right) in the queue: retransmissions that arrived after their originals are no longer in
+    /// flight. Returns the start of the first segment that was SACKed before its retransmission arrived.
+    #[cold]
+    pub(super) fn note_arrived_twice(&mut self, left: u64, right: u64) -> Option<u64> {
+        let mut overtaken = None;
+        for index in self.index_of(left)..self.segments.len() {
+            let segment = &mut self.segments[index];
+            if segment.end() > right {
+                break;
+            }
+            if segment.was_ever_retransmitted() && segment.is_sacked() {
+                overtaken = overtaken.or(Some(segment.start));
+            }
+            if segment.is_retransmitted() {
+                segment.marks &= !RETRANSMITTED;
+                self.retransmitted -= 1;
+            }
+        }
+        overtaken
     }
 
     /// Marks as lost every segment not SACKed among the first `count` (Linux `tcp_mark_head_lost` with FACK).
@@ -266,20 +319,27 @@ impl Scoreboard {
         wake
     }
 
-    /// A duplicate ACK on a connection without SACK stands for one packet that has arrived, unless as many have as can
-    /// (Linux `tcp_limit_reno_sacked`). Returns whether it does.
+    /// A duplicate ACK on a connection without SACK stands for one packet that has arrived, unless as many have as can.
+    /// Returns whether it does.
     pub(super) fn add_duplicate(&mut self) -> bool {
+        self.duplicates += 1;
+        !self.limit_duplicates()
+    }
+
+    /// No more packets have arrived than are out and not missing (Linux `tcp_limit_reno_sacked`). Returns whether more
+    /// duplicates were counted.
+    fn limit_duplicates(&mut self) -> bool {
         let out = self.packets_out();
-        let holes = self.lost.max(1).min(out);
-        let counts = self.duplicates + holes < out;
-        self.duplicates += u32::from(counts);
-        counts
+        let most = out - self.lost.max(1).min(out);
+        let are_more = self.duplicates > most;
+        self.duplicates = self.duplicates.min(most);
+        are_more
     }
 
     /// The duplicates stood for packets that the cumulative ACK now covers; one ACK covers one hole besides (Linux
-    /// `tcp_remove_reno_sacks`).
+    /// `tcp_remove_reno_sacks`). Returns whether there were more duplicates than packets that can have arrived.
     #[cold]
-    pub(super) fn remove_duplicates(&mut self, delivery: &mut Delivery) {
+    pub(super) fn remove_duplicates(&mut self, delivery: &mut Delivery) -> bool {
         let covered = delivery.acked_packets;
         if delivery.retransmitted_acked {
             delivery.original_delivered = false; // Who knows which of the two arrived.
@@ -289,7 +349,7 @@ impl Scoreboard {
             delivery.delivered_packets = covered.saturating_sub(self.duplicates).max(1);
             self.duplicates = self.duplicates.saturating_sub(covered - 1);
         }
-        self.duplicates = self.duplicates.min(self.packets_out().saturating_sub(1));
+        self.limit_duplicates()
     }
 
     /// A timeout: everything not SACKed is lost, and so are all retransmissions (Linux `tcp_enter_loss`).

@@ -75,6 +75,8 @@ pub(super) struct Delivery {
     pub last_sent: Time,
     /// Transmission time of the first newly SACKed segment that was never retransmitted.
     pub first_sacked: Time,
+    /// Latest transmission time of the delivered segments that were SACKed or retransmitted; zero if there is none.
+    pub newest_marked: Time,
 }
 
 impl Delivery {
@@ -87,12 +89,18 @@ impl Delivery {
         first_sent: Time::NEVER,
         last_sent: Time::NEVER,
         first_sacked: Time::NEVER,
+        newest_marked: Time::ZERO,
     };
 
     /// Whether an acknowledged segment gives an RTT sample: no retransmission was acknowledged with it (Karn).
     #[inline]
     pub(super) fn gives_rtt(&self) -> bool {
         self.first_sent != Time::NEVER && !self.retransmitted_acked
+    }
+    /// When the newest of the delivered segments was sent; `None` if nothing was delivered.
+    pub(super) fn newest_sent(&self) -> Option<Time> {
+        let newest = if self.last_sent == Time::NEVER { Time::ZERO } else { self.last_sent };
+        (self.delivered_packets > 0).then_some(newest.max(self.newest_marked))
     }
     /// Whether a segment that was never retransmitted was newly SACKed.
     pub(super) fn newly_sacked_original(&self) -> bool {

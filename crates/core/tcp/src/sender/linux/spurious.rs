@@ -27,6 +27,8 @@ impl LinuxSender {
     pub(super) fn try_undo_recovery(&mut self, at: &Moment<'_>, acked: &Acked) -> bool {
         if self.undo.may_undo(acked) {
             self.undo_all(at);
+        } else {
+            self.degree.note_recovery();
         }
         if self.snd_una == self.high_seq && !at.config.sack {
             if at.rules.burst_limit != BurstLimit::Never {
@@ -67,6 +69,7 @@ impl LinuxSender {
     pub(super) fn try_undo_dsack(&mut self, at: &Moment<'_>) -> bool {
         let explained = self.undo.is_explained();
         if explained {
+            self.degree.note_spurious_recovery();
             self.undo_all(at);
         }
         explained

@@ -40,6 +40,10 @@ impl ProbeEpisode {
     pub(super) fn close(&mut self) {
         self.end = 0;
     }
+    /// Whether the probe is the segment that ends at `position`.
+    pub(super) fn ends_at(&self, position: u64) -> bool {
+        self.is_open() && self.end == position
+    }
 
     /// Judges the probe by an ACK up to `snd_una`. A retransmitted segment was unnecessary if a D-SACK or a
     /// plain duplicate follows, and necessary if the next acknowledgement lies beyond it (RFC 8985 section
