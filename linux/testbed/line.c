@@ -379,8 +379,9 @@ static int line_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff *
 		now = q->latest_ns = max_t(u64, now, q->free_ns);
 		line_finish(sch, now);
 	}
+	/* What the packets of a segment will have in all (`qdisc_pkt_len_segs_init`), without the headers of Ethernet. */
+	len = qdisc_pkt_len(skb) - max_t(u32, 1, skb_shinfo(skb)->gso_segs) * skb_network_offset(skb);
 	__skb_pull(skb, skb_network_offset(skb));
-	len = skb->len;
 	qdisc_skb_cb(skb)->pkt_len = len;
 	remember(q, skb, now, ecn);
 	classify(q, skb, ecn);

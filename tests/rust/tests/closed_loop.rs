@@ -173,12 +173,12 @@ fn early_episodes(config: EndpointConfig, marks: u8, losses: u8, seed: u64) -> (
             // fast recovery ends at `snd_nxt`, which is before the end of the window.
             (timeouts, window_end, sent_again) = (counters.timeouts, 0, nxt);
         }
-        if counters.ecn_reductions > episodes {
+        if counters.cwr_reductions > episodes {
             let una = pair.sender.snd_una();
             early += u64::from(una >= sent_again && una < window_end);
-            early += u64::from(counters.ecn_reductions > episodes + 1);
+            early += u64::from(counters.cwr_reductions > episodes + 1);
             // What was sent before the ACK that began the episode.
-            (episodes, window_end) = (counters.ecn_reductions, nxt);
+            (episodes, window_end) = (counters.cwr_reductions, nxt);
         }
         nxt = pair.sender.snd_nxt();
     }

@@ -12,6 +12,12 @@ pub trait Output {
     fn card_free(&self) -> Time {
         Time::ZERO
     }
+    /// Whether the queue in front of the host's card takes a whole segment of `bytes` with headers, which follows at once
+    /// if it does. Only senders with segmentation ask: they keep what it refuses.
+    fn takes(&mut self, bytes: u64) -> bool {
+        let _ = bytes;
+        true
+    }
     /// The packets from here to [`Output::end_segment`] are one segment for the host's queue discipline, which lets it
     /// leave at `departure` at the earliest. A sender says so only if it is paced by one ([`crate::Pacing::Fq`]).
     fn begin_segment(&mut self, departure: Time) {

@@ -45,9 +45,10 @@ pub enum HostPreset {
 }
 
 const ONE_QUEUE: Difference = Difference::new(
-    "The card has one queue, first in first out, without a limit: byte queue limits (BQL) and the ring decide where \
-     in the host a packet waits, not when it leaves. A card with several queues may alternate between connections \
-     packet by packet.",
+    "The card has one queue, first in first out: byte queue limits (BQL) and the ring decide where in the host a packet \
+     waits, not when it leaves. A card with several queues may alternate between connections packet by packet. A limit \
+     (host_buffer, access_buffer) is that of the host's queue discipline: TCP keeps the segments that it refuses and \
+     reduces its window; pure ACKs are not counted there.",
     "a_card_sends_whole_segments_one_after_the_other",
 );
 const FIXED_MODERATION: Difference = Difference::new(

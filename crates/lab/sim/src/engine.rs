@@ -352,7 +352,7 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
         for (count, kind) in [
             (after.retransmissions - before.retransmissions, FlowEvent::Retransmit),
             (after.timeouts - before.timeouts, FlowEvent::Timeout),
-            (after.ecn_reductions - before.ecn_reductions, FlowEvent::Reduction),
+            (after.cwr_reductions - before.cwr_reductions, FlowEvent::Reduction),
             (after.fast_recoveries - before.fast_recoveries, FlowEvent::Reduction),
         ] {
             for _ in 0..count {

@@ -117,6 +117,9 @@ impl Output for Egress<'_> {
     fn card_free(&self) -> Time {
         self.network.card_free(self.route)
     }
+    fn takes(&mut self, bytes: u64) -> bool {
+        self.network.takes(self.route, bytes, self.now)
+    }
     fn begin_segment(&mut self, departure: Time) {
         self.network.begin_segment(self.route, departure);
     }

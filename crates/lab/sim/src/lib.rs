@@ -11,6 +11,7 @@
 
 mod app;
 mod barrier;
+mod card_queue;
 mod cards;
 mod datagrams;
 mod docs;

@@ -3,6 +3,7 @@
 mod parts;
 mod queues;
 
+use crate::card_queue::{CardQueue, segmenting_cards};
 use crate::events::{EventQueue, Key, Numbering};
 use crate::host_queues::HostQueue;
 use crate::impaired::Impaired;
@@ -76,11 +77,18 @@ pub(crate) struct Network {
 impl Network {
     pub(crate) fn new(experiment: &Experiment, recorder: Recorder) -> Self {
         let pools = Pools::new(experiment);
+        let segmenting = segmenting_cards(experiment);
         let ports = (0u32..)
             .zip(&experiment.links)
             .zip(shoal_measure::link_numbers(experiment))
             .map(|((index, link), number)| {
-                let mut port = Port::new(link, experiment.seed, number.unwrap_or(UNMONITORED));
+                let probe = number.unwrap_or(UNMONITORED);
+                let card_queue = CardQueue::of(experiment, &segmenting, LinkId(index)).map(Box::new);
+                let mut port = match card_queue {
+                    Some(_) => Port::new(&CardQueue::without_limit(link), experiment.seed, probe),
+                    None => Port::new(link, experiment.seed, probe),
+                };
+                port.card_queue = card_queue;
                 port.member = pools.member(index);
                 port.hot.is_special |= port.member != ALONE;
                 port.is_card = experiment.is_card(link);
@@ -144,6 +152,11 @@ impl Network {
     pub(crate) fn card_free(&self, route: u32) -> Time {
         let port = &self.ports[self.routes[route as usize] as usize];
         if port.is_card { port.idle_from() } else { Time::ZERO }
+    }
+
+    /// Whether the card of the host at which a route begins takes a whole segment, which follows at once if it does.
+    pub(crate) fn takes(&mut self, route: u32, bytes: u64, now: Time) -> bool {
+        self.ports[self.routes[route as usize] as usize].takes(bytes, now)
     }
 
     /// Time and link of the earliest event of any link.

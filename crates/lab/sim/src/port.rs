@@ -4,6 +4,7 @@
 //! (an arrival, a delivery, a sample), with t as its time: its outcome depends only on what arrived before, so nothing
 //! changes except that a hop costs one event instead of two. At equal times a departure comes before an arrival.
 
+use crate::card_queue::CardQueue;
 use crate::impaired::Impaired;
 use crate::recorder::Recorder;
 use crate::wire::{Course, Wire};
@@ -28,6 +29,8 @@ pub(crate) struct Port {
     line: Option<Line>,
     /// Whether the port is the card of a host.
     pub(crate) is_card: bool,
+    /// What a full queue in front of the card refuses.
+    pub(crate) card_queue: Option<Box<CardQueue>>,
     /// Number of the port among those that share memory, or [`ALONE`].
     pub(crate) member: u32,
 }
@@ -132,7 +135,7 @@ impl Port {
             Some(line) if probe == UNMONITORED => line.queue.passes_alone_bytes(),
             _ => 0,
         };
-        Self { hot, course, passes_alone_bytes, probe, line, is_card: false, member: ALONE }
+        Self { hot, course, passes_alone_bytes, probe, line, is_card: false, card_queue: None, member: ALONE }
     }
 
     /// The place of a host's queue discipline in the list of ports. The network keeps what waits there.
@@ -144,6 +147,7 @@ impl Port {
             probe: UNMONITORED,
             line: None,
             is_card: false,
+            card_queue: None,
             member: ALONE,
         }
     }
@@ -207,6 +211,13 @@ impl Port {
         {
             line.catch_up(&mut self.hot, &mut self.course, self.probe, now, recorder);
         }
+    }
+
+    /// Whether the queue in front of the card takes a whole segment, which follows at once if it does.
+    #[cold]
+    pub(crate) fn takes(&mut self, bytes: u64, now: Time) -> bool {
+        let begins = self.idle_from();
+        self.card_queue.as_mut().is_none_or(|queue| queue.takes(bytes, begins, now))
     }
 
     /// The packet that reaches the other end by `now`, if there is one.

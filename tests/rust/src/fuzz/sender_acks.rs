@@ -179,7 +179,7 @@ impl Peer {
         if starts_anew {
             self.window_end = 0;
         }
-        let cuts = counters.ecn_reductions - self.counters.ecn_reductions;
+        let cuts = counters.cwr_reductions - self.counters.cwr_reductions;
         assert!(cuts <= 1, "{cuts} reductions at once");
         if cuts == 1 {
             assert!(

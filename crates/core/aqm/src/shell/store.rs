@@ -112,6 +112,13 @@ impl Store {
         !self.limit.is_exceeded_by(self.backlog_with(packet))
     }
 
+    /// Whether `more` fits below the limit as a whole.
+    pub(crate) fn has_room(&self, more: Backlog) -> bool {
+        let Backlog { packets, bytes } = self.backlog();
+        let all = Backlog { packets: packets.saturating_add(more.packets), bytes: bytes + more.bytes };
+        !self.limit.is_exceeded_by(all)
+    }
+
     /// Largest packet in bytes that fits below the limit if nothing waits.
     pub(crate) fn fits_alone_bytes(&self) -> u32 {
         self.limit.admits_alone_bytes()

@@ -35,6 +35,10 @@ impl<'a, R, O: Output> Call<'a, R, O> {
     pub(super) fn card_free(&self) -> Time {
         self.out.card_free()
     }
+    /// Whether the queue in front of the host's card takes a whole segment of `bytes`, which must follow if it does.
+    pub(super) fn takes(&mut self, bytes: u64) -> bool {
+        self.out.takes(bytes)
+    }
     /// What is sent until [`Self::end_segment`] is one segment, which may leave at `departure`.
     pub(super) fn begin_segment(&mut self, departure: Time) {
         self.out.begin_segment(departure);

@@ -19,8 +19,8 @@ pub struct Counters {
     pub timeouts: u32,
     /// Entries into fast recovery.
     pub fast_recoveries: u32,
-    /// ECN episodes: entries into CWR.
-    pub ecn_reductions: u32,
+    /// Entries into CWR: by marks, and where a full queue of the host refuses a segment.
+    pub cwr_reductions: u32,
     /// Reductions undone as spurious.
     pub undos: u32,
     /// Tail loss probes.

@@ -110,7 +110,7 @@ fn without_cwr_a_classic_receiver_takes_the_window_to_its_minimum() {
         assert!(!carries_cwr(&run.acknowledge(segment, true)), "segment {segment}");
     }
     assert_eq!((run.sender().window().cwnd, run.sender().alpha()), (2 * 1448, Some(1.0)));
-    assert!(run.sender().counters().ecn_reductions > 100);
+    assert!(run.sender().counters().cwr_reductions > 100);
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn the_echo_of_the_data_with_cwr_counts_in_14() {
         let sent = [2, 4, 6, 8, 9].map(|segment| run.acknowledge(segment, true));
         assert_eq!(sent.iter().filter(|sent| carries_cwr(sent)).count(), 1, "{stack}: segment 10 carries it");
         run.acknowledge(12, true);
-        assert_eq!(run.sender().counters().ecn_reductions, reductions, "{stack}");
+        assert_eq!(run.sender().counters().cwr_reductions, reductions, "{stack}");
     }
 }
 

@@ -57,7 +57,7 @@ struct OneCutAWindow {
 impl OneCutAWindow {
     /// After a step that began with `snd_nxt`.
     fn check<H>(&mut self, pair: &Pair<H>, snd_nxt: u64) {
-        let reductions = pair.sender.counters().ecn_reductions;
+        let reductions = pair.sender.counters().cwr_reductions;
         if reductions > self.reductions {
             assert_eq!(reductions, self.reductions + 1);
             assert!(pair.sender.snd_una() > self.until, "two cuts in one window");
@@ -112,7 +112,7 @@ proptest! {
         }
         prop_assert!(pair.sender.counters().acked_bytes > 0);
         if matches!(config.cc, CcConfig::Dctcp(_)) {
-            prop_assert!(pair.sender.counters().ecn_reductions > 0);
+            prop_assert!(pair.sender.counters().cwr_reductions > 0);
         }
         prop_assert_eq!(pair.sender.losses(), 0, "marks were taken for losses");
     }

@@ -3,7 +3,7 @@
 //! ```text
 //! 0ms   connect                      the application acts: connect, write N (segments), bytes N, last N, close,
 //!                                    greedy, stop; or the card of its host has sent what it was given at that
-//!                                    time: card 900ms
+//!                                    time: card 900ms; or its queue takes so many bytes from now on: room 3000
 //! 0ms   > syn ece cwr ect0           exactly this leaves at exactly this time; commas separate several packets
 //! 25ms  < synack ece                 this arrives
 //! 25ms  > 0..10 ect0                 segments 0 to 9, each with ECT(0)
@@ -48,6 +48,7 @@ enum End {
 struct Wire {
     packets: Vec<Packet>,
     card_free: Time,
+    room: u64,
 }
 
 impl Output for Wire {
@@ -56,6 +57,11 @@ impl Output for Wire {
     }
     fn card_free(&self) -> Time {
         self.card_free
+    }
+    fn takes(&mut self, bytes: u64) -> bool {
+        let left = self.room.checked_sub(bytes);
+        self.room = left.unwrap_or(self.room);
+        left.is_some()
     }
 }
 
@@ -67,6 +73,8 @@ pub(super) struct Script {
     sent: VecDeque<(Time, Packet)>,
     /// When the card of the host has sent all that it was given.
     card_free: Time,
+    /// Bytes that the queue in front of the card still takes.
+    room: u64,
     loose: bool,
 }
 
@@ -121,7 +129,15 @@ pub(super) fn without_probes_and_frto(stack: &str) -> EndpointConfig {
 
 impl Script {
     fn start(config: EndpointConfig, end: End) -> Self {
-        Self { config, end, now: Time::ZERO, sent: VecDeque::new(), card_free: Time::ZERO, loose: false }
+        Self {
+            config,
+            end,
+            now: Time::ZERO,
+            sent: VecDeque::new(),
+            card_free: Time::ZERO,
+            room: u64::MAX,
+            loose: false,
+        }
     }
 
     /// Runs further lines.
@@ -206,14 +222,19 @@ impl Script {
     }
 
     fn call(&mut self, call: impl FnOnce(&mut End, &EndpointConfig, Time, &mut Wire)) {
-        let mut out = Wire { packets: Vec::new(), card_free: self.card_free };
+        let mut out = Wire { packets: Vec::new(), card_free: self.card_free, room: self.room };
         call(&mut self.end, &self.config, self.now, &mut out);
+        self.room = out.room;
         self.sent.extend(out.packets.into_iter().map(|packet| (self.now, packet)));
     }
 
     fn act(&mut self, action: &str) {
         if let Some(time) = action.strip_prefix("card ") {
             self.card_free = parse_time(time);
+            return;
+        }
+        if let Some(bytes) = action.strip_prefix("room ") {
+            self.room = bytes.parse().expect("bytes");
             return;
         }
         let mut words = action.split_whitespace();
@@ -365,7 +386,7 @@ impl Script {
                 "timeouts" => sender.counters().timeouts.to_string(),
                 "probes" => sender.counters().probes.to_string(),
                 "recoveries" => sender.counters().fast_recoveries.to_string(),
-                "reductions" => sender.counters().ecn_reductions.to_string(),
+                "reductions" => sender.counters().cwr_reductions.to_string(),
                 "srtt" => format!("{}ms", sender.srtt().as_secs_f64() * 1e3),
                 "alpha" => sender.alpha().expect("alpha").to_string(),
                 "ecn" => (if sender.uses_ecn() { "on" } else { "off" }).to_string(),

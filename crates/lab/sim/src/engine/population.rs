@@ -397,6 +397,6 @@ fn counters(
         losses: fit_u32(sender.losses()),
         retransmissions: counters.retransmissions,
         timeouts: counters.timeouts,
-        reductions: counters.ecn_reductions + counters.fast_recoveries + counters.timeouts,
+        reductions: counters.cwr_reductions + counters.fast_recoveries + counters.timeouts,
     }
 }

@@ -20,7 +20,7 @@ impl FreeBsdSender {
         if self.cong_recovery {
             return true;
         }
-        self.counters.ecn_reductions += 1;
+        self.counters.cwr_reductions += 1;
         // One further where the echo of the data with CWR counts: its acknowledgement is the first that may count.
         self.snd_recover = self.snd_max + u64::from(rules.echo_of_cwr_counts);
         self.connection.ecn.queue_cwr(&self.cc);

@@ -151,8 +151,10 @@ impl LinuxSender {
         acked.dsack = true;
         let forgotten = right <= acked.prior_una;
         let board = &self.board;
-        self.undo
-            .explain(right, |marker| if forgotten { 1 } else { board.retransmitted_within(left, right, marker) });
+        self.undo.explain(
+            right,
+            |marker| if forgotten { 1 } else { board.retransmitted_within(left, right, marker) },
+        );
         self.board.note_arrived_twice(left, right)
     }
 

@@ -7,12 +7,12 @@ use crate::Recovery;
 use shoal_cc::{CongestionControl, INFINITE_SSTHRESH, Reduction};
 
 impl LinuxSender {
-    /// Handles the first ECN-Echo of an episode.
+    /// Handles the first ECN-Echo of an episode, or what the host itself refuses.
     pub(super) fn enter_cwr(&mut self, at: &Moment<'_>) {
         self.undo.forbid();
         self.undo.close();
         self.begin_ecn_reduction(at);
-        self.counters.ecn_reductions += 1;
+        self.counters.cwr_reductions += 1;
         self.transition_to(CaState::Cwr, at.now);
     }
 

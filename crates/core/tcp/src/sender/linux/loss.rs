@@ -10,6 +10,8 @@ use shoal_units::{Span, Time};
 
 /// Shortest wait before SACKs are discarded (Linux `tcp_check_sack_reneging`).
 const RENEGING_WAIT_MIN: Span = Span::from_millis(10);
+/// Wait after the host itself has refused what a timeout sends again (Linux `TCP_RESOURCE_PROBE_INTERVAL`).
+const REFUSAL_WAIT: Span = Span::from_millis(500);
 /// Most doublings of the retransmission timeout of data.
 const BACKOFF_LIMIT: u8 = 16;
 
@@ -48,9 +50,12 @@ impl LinuxSender {
         }
         self.counters.timeouts += 1;
         self.enter_loss(call);
-        self.retransmit_segment(call, 0);
-        self.rtt.back_off(BACKOFF_LIMIT);
-        self.arm_rto(call);
+        if self.retransmit_segment(call, 0) {
+            self.rtt.back_off(BACKOFF_LIMIT);
+            self.arm_rto(call);
+        } else {
+            self.timers.retransmission = call.now + REFUSAL_WAIT;
+        }
     }
 
     fn enter_loss(&mut self, at: &Moment<'_>) {

@@ -126,7 +126,9 @@ mod tests {
     fn the_degree_is_the_largest_distance_in_packets() {
         let mut degree = ReorderingDegree::NONE;
         assert_eq!((degree.packets(), degree.is_high(), degree.was_seen()), (3, false, false));
-        for (distance, packets) in [(1448, 3), (5 * 1448, 5), (5 * 1448 + 1, 6), (2 * 1448, 6), (1 << 30, 300)] {
+        for (distance, packets) in
+            [(1448, 3), (5 * 1448, 5), (5 * 1448 + 1, 6), (2 * 1448, 6), (1 << 30, 300)]
+        {
             degree.note_overtaken(distance, 1448);
             assert_eq!(degree.packets(), packets, "{distance}");
         }

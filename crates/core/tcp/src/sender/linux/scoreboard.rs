@@ -429,6 +429,11 @@ impl Scoreboard {
         segment.marker = Seq::of(snd_nxt);
     }
 
+    /// The host refused to transmit segment `index` again: its RTT is in doubt from now on.
+    pub(super) fn note_attempt(&mut self, index: usize) {
+        self.segments[index].marks |= EVER_RETRANSMITTED;
+    }
+
     /// Whether a segment in flight was ever retransmitted, as far as Linux `tcp_any_retrans_done` looks.
     pub(super) fn any_retransmission_done(&self) -> bool {
         self.retransmitted > 0 || self.head().is_some_and(Segment::was_ever_retransmitted)

@@ -2,11 +2,12 @@
 //!
 //! A segment here is what TCP hands to the card as one (`struct sk_buff`); the card splits it into packets that follow
 //! each other back to back. `size.rs` says how large it may be, `defer.rs` whether it waits for more, `small_queue.rs`
-//! whether the host holds too much of the connection already. The retransmission queue stays one entry a packet: the
+//! whether the host holds too much of the connection already, `refusal.rs` what happens if its queue is full. The retransmission queue stays one entry a packet: the
 //! entries of a segment share their transmission time, as parts of a split segment do in the kernel.
 
 mod defer;
 mod departure;
+mod refusal;
 mod size;
 mod small_queue;
 mod write_queue;
@@ -180,6 +181,12 @@ impl LinuxSender {
             }
             if sent == 0 && self.board.packets_out() == 0 {
                 self.on_restart(call);
+            }
+            if self.is_refused(call, bytes) {
+                if self.board.packets_out() == 0 {
+                    state.resume = call.now + self.rtt.backed_off_timeout(&call.config.stack);
+                }
+                break;
             }
             state.last_start = self.snd_nxt;
             let leaves = state.begin(call, offload);

@@ -103,12 +103,10 @@ impl LinuxSender {
     #[cold]
     pub(super) fn send_tail_probe(&mut self, call: &mut Call<'_, impl Output>) {
         if self.board.packets_out() > 0 && !self.probe.is_open() {
-            self.counters.probes += 1;
             let repeats = !self.push_one(call);
-            if repeats {
-                self.repeat_segment(call, self.board.last_index());
-            }
-            if repeats || call.rules.tail_probe == TailProbe::Linux6 {
+            let is_sent = !repeats || self.repeat_segment(call, self.board.last_index());
+            self.counters.probes += u32::from(is_sent);
+            if is_sent && (repeats || call.rules.tail_probe == TailProbe::Linux6) {
                 self.probe = ProbeEpisode { end: self.snd_nxt, repeats };
             }
         }

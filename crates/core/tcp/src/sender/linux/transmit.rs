@@ -62,7 +62,7 @@ impl LinuxSender {
             return false;
         }
         let next = self.next_segment(call);
-        if !self.fits_peer_window(next) {
+        if !self.fits_peer_window(next) || self.is_refused(call, next.len.into()) {
             return false;
         }
         let leaves = self.begin_paced(call);
@@ -175,14 +175,23 @@ impl LinuxSender {
     pub(super) fn retransmit_lost(&mut self, call: &mut Call<'_, impl Output>) {
         while self.board.in_flight() < self.window.cwnd {
             let Some(index) = self.board.next_lost() else { break };
-            self.retransmit_segment(call, index);
+            if !self.retransmit_segment(call, index) {
+                break;
+            }
             self.count_sent_in_reduction(1);
         }
     }
 
-    /// Retransmits segment `index` of the queue (Linux `tcp_retransmit_skb`).
+    /// Retransmits segment `index` of the queue (Linux `tcp_retransmit_skb`). Returns whether the host has taken it; what
+    /// it refuses counts as retransmitted.
     #[cold]
-    pub(super) fn retransmit_segment(&mut self, call: &mut Call<'_, impl Output>, index: usize) {
+    pub(super) fn retransmit_segment(&mut self, call: &mut Call<'_, impl Output>, index: usize) -> bool {
+        if self.is_refused(call, self.board.segment(index).payload().into()) {
+            self.board.note_attempt(index);
+            self.undo.note_retransmission(timestamp(call.now));
+            self.counters.retransmissions += 1;
+            return false;
+        }
         let leaves = self.begin_paced(call);
         self.board.retransmit(index, leaves, self.snd_nxt);
         self.undo.note_retransmission(timestamp(leaves));
@@ -190,14 +199,20 @@ impl LinuxSender {
             self.arm_rto(call);
         }
         self.transmit_again(call, index, leaves);
+        true
     }
 
-    /// Sends segment `index` again as a probe, which recovery does not count as a retransmission.
+    /// Sends segment `index` again as a probe, which recovery does not count as a retransmission. Returns whether the
+    /// host has taken it.
     #[cold]
-    pub(super) fn repeat_segment(&mut self, call: &mut Call<'_, impl Output>, index: usize) {
+    pub(super) fn repeat_segment(&mut self, call: &mut Call<'_, impl Output>, index: usize) -> bool {
+        if self.is_refused(call, self.board.segment(index).payload().into()) {
+            return false;
+        }
         let leaves = self.begin_paced(call);
         self.board.repeat(index, leaves, self.snd_nxt);
         self.transmit_again(call, index, leaves);
+        true
     }
 
     fn transmit_again(&mut self, call: &mut Call<'_, impl Output>, index: usize, leaves: Time) {
