@@ -40,6 +40,8 @@ pub struct Card {
     coalescer: Coalescer,
     ready: Vec<Packet>,
     activity: Activity,
+    /// Polls since the interrupt.
+    polls: u32,
     counters: CardCounters,
 }
 
@@ -52,6 +54,7 @@ impl Card {
             coalescer: Coalescer::new(receive),
             ready: Vec::new(),
             activity: Activity::Idle,
+            polls: 0,
             counters: CardCounters::default(),
         }
     }
@@ -84,24 +87,31 @@ impl Card {
         }
     }
 
-    /// Time has passed: appends the segments that TCP gets now to `out`.
+    /// Time has passed: appends the segments to `out` that TCP gets now and that are read together. If more are due, they
+    /// follow after the read: Linux polls once after an interrupt, and leaves the rest to a thread (ksoftirqd) that the
+    /// reader, which has been woken, precedes.
     pub fn on_timer(&mut self, now: Time, out: &mut Vec<Packet>) {
         while self.deadline() <= now {
             match self.activity {
                 Activity::Idle => return,
                 Activity::Waiting(_) => {
                     self.counters.interrupts += 1;
+                    self.polls = 0;
                     self.activity = Activity::Polling(now + self.poll());
                 }
                 Activity::Polling(_) => {
                     self.counters.segments += self.ready.len() as u64;
                     out.append(&mut self.ready);
                     // Whatever came meanwhile is polled at once (`napi_poll` keeps the instance scheduled).
-                    self.activity = if self.ring.is_empty() {
+                    self.activity = if self.ring.is_empty() && self.coalescer.len() == 0 {
                         Activity::Idle
                     } else {
                         Activity::Polling(now + self.poll())
                     };
+                    self.polls += 1;
+                    if self.polls == 1 && !out.is_empty() {
+                        return;
+                    }
                 }
             }
         }
@@ -114,7 +124,11 @@ impl Card {
             self.coalescer.take(packet, &mut self.ready);
         }
         self.counters.packets += count as u64;
-        self.coalescer.flush(&mut self.ready);
+        if count < self.receive.poll_packets.max(1) as usize {
+            self.coalescer.flush(&mut self.ready);
+        } else {
+            self.coalescer.end_full_poll(&mut self.ready);
+        }
         let cpu = &self.receive.cpu;
         let bytes = self.ready.iter().map(|segment| u64::from(segment.payload)).sum();
         cpu.packet.saturating_mul(count as u64)
@@ -122,13 +136,18 @@ impl Card {
             + cpu.byte.saturating_mul(bytes)
     }
 
+    /// Whether the segments that [`Self::on_timer`] has just appended came while the application read earlier ones.
+    pub fn came_while_reading(&self) -> bool {
+        self.polls > 1
+    }
+
     /// What the card has done so far.
     pub fn counters(&self) -> &CardCounters {
         &self.counters
     }
-    /// Packets in the ring, and segments on which the core works.
+    /// Packets in the ring, and segments that may still grow or on which the core works.
     pub fn held(&self) -> usize {
-        self.ring.len() + self.ready.len()
+        self.ring.len() + self.coalescer.len() + self.ready.len()
     }
 }
 

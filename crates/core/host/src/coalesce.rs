@@ -66,6 +66,19 @@ impl Coalescer {
         }
     }
 
+    /// Number of segments that may still grow.
+    pub(crate) fn len(&self) -> usize {
+        self.held.len()
+    }
+
+    /// Ends a poll that took all that it may: the next one follows, into which Linux with HZ = 1000 lets segments grow
+    /// that are younger than a jiffy (`gro_flush_normal`).
+    pub(crate) fn end_full_poll(&mut self, out: &mut Vec<Packet>) {
+        if self.rule != Coalescing::Gro {
+            self.flush(out);
+        }
+    }
+
     /// Ends a poll: all segments are complete.
     pub(crate) fn flush(&mut self, out: &mut Vec<Packet>) {
         if self.rule == Coalescing::Gro {

@@ -49,8 +49,7 @@ const KNOWN_MSS: Difference = Difference::new(
     "small_segments_are_acknowledged_at_once",
 );
 const ONE_WAY: Difference = Difference::new(
-    "Data goes one way: the receiver answers FIN with an ACK at once and closes nothing; there is no interactive mode \
-     of delayed ACKs.",
+    "Data goes one way: the receiver answers FIN with an ACK at once and closes nothing.",
     "a_fin_is_acknowledged_at_once_and_not_counted_as_data",
 );
 const NO_SYN_ACK_TIMER: Difference = Difference::new(

@@ -30,6 +30,17 @@ enum Acknowledge {
     Later,
 }
 
+/// Whether ACKs that are due wait until the application has read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Deferral {
+    /// They do not.
+    Off,
+    /// They do, and none is due.
+    On,
+    /// One is due, for all.
+    Due,
+}
+
 /// The receiver of a connection.
 #[derive(Clone, Debug)]
 pub struct Receiver {
@@ -49,6 +60,7 @@ pub struct Receiver {
     data_packets: u32,
     marks_seen: u64,
     unread: Unread,
+    deferral: Deferral,
 }
 
 impl Receiver {
@@ -68,6 +80,7 @@ impl Receiver {
             data_packets: 0,
             marks_seen: 0,
             unread: Unread::default(),
+            deferral: Deferral::Off,
         }
     }
 
@@ -99,9 +112,20 @@ impl Receiver {
 
     /// Handles what the host has merged from packets that arrived together (GRO, LRO): one packet to the receiver, but
     /// counted as those that it was. [`Receiver::on_read`] follows when the host has handed over all that arrived
-    /// together.
+    /// together. `while_reading`: the application reads what came before.
     #[cold]
-    pub fn on_merged(&mut self, config: &EndpointConfig, merged: &Packet, now: Time, out: &mut impl Output) {
+    pub fn on_merged(
+        &mut self,
+        config: &EndpointConfig,
+        merged: &Packet,
+        while_reading: bool,
+        now: Time,
+        out: &mut impl Output,
+    ) {
+        let defers = config.receiver_stack().linux().is_some_and(|rules| rules.defers_acks_while_reading);
+        if while_reading && defers && self.deferral == Deferral::Off {
+            self.deferral = Deferral::On;
+        }
         let (before, acks_before, last_ack) = (self.data_packets, self.acks_sent, self.last_ack);
         self.unread.add(merged, config.mss());
         self.on_segment::<false>(config, merged, now, out);
@@ -125,15 +149,13 @@ impl Receiver {
         if !merged.flags.has(Flags::SYN) {
             self.unread.on_read();
         }
-        let Some(rules) = config.receiver_stack().linux() else { return };
+        if config.receiver_stack().linux().is_none() {
+            return;
+        }
         let next = self.reassembly.next();
-        // An ACK that was sent meanwhile leaves nothing of a push behind.
-        let unacked_push = || {
-            let end = merged.seq.near(next) + u64::from(merged.payload);
-            end > self.last_ack && is_pushed(config, rules, merged)
-        };
-        let is_due = next - self.last_ack > u64::from(config.mss()) || unacked_push();
-        if is_due && self.delayed.is_pending() {
+        let is_due = next - self.last_ack > u64::from(config.mss()) || self.delayed.read_acknowledges();
+        let deferred = core::mem::replace(&mut self.deferral, Deferral::Off) == Deferral::Due;
+        if deferred || (is_due && self.delayed.is_pending()) {
             let sack = self.sack_option(config, None);
             self.send_ack(config, next, sack, now, out);
         }
@@ -156,12 +178,22 @@ impl Receiver {
         }
     }
 
-    /// Sends a waiting ACK, because the application of this end sends data, with which it would travel. Here
-    /// it is a packet of its own, because data of the other direction belong to another connection.
-    pub fn send_pending_ack(&mut self, config: &EndpointConfig, now: Time, out: &mut impl Output) {
-        if self.delayed.is_pending() {
-            self.send_ack(config, self.reassembly.next(), SackBlocks::EMPTY, now, out);
+    /// This end sends data, `packet`, which acknowledge what has come (Linux `tcp_event_ack_sent`, `tcp_event_data_sent`).
+    /// SACK blocks do not go with them.
+    #[cold]
+    pub fn acknowledge_with(&mut self, config: &EndpointConfig, packet: &mut Packet, now: Time) {
+        let next = self.reassembly.next();
+        packet.ack = Seq::of(next);
+        packet.ts_ecr = self.ts_recent;
+        if self.feedback.ece() {
+            packet.flags = packet.flags.with(Flags::ECE);
         }
+        self.last_ack = next;
+        if self.delayed.is_pending() {
+            self.delayed.on_ack_sent(config);
+        }
+        self.compression.on_ack_sent();
+        self.delayed.on_data_sent(now);
     }
 
     /// Payload bytes delivered in order.
@@ -170,7 +202,7 @@ impl Receiver {
         let next = self.reassembly.next();
         next - 1 - u64::from(next > self.fin_at)
     }
-    /// ACKs sent, the SYN-ACK not counted. Counts wrap around.
+    /// Pure ACKs sent, the SYN-ACK not counted. Counts wrap around.
     #[inline]
     pub fn acks_sent(&self) -> u32 {
         self.acks_sent
@@ -265,6 +297,10 @@ impl Receiver {
             }
         };
         if acknowledge == Acknowledge::Now {
+            if !READ && self.deferral != Deferral::Off {
+                self.deferral = Deferral::Due;
+                return;
+            }
             let sack = self.sack_option(config, (arrival == Arrival::Known).then_some((start, end)));
             self.send_ack(config, self.reassembly.next(), sack, now, out);
         }
@@ -327,7 +363,10 @@ impl Receiver {
             let is_held = arrival != Arrival::Known && self.compresses(config, rules, now);
             return if is_held { Acknowledge::Held } else { Acknowledge::Now };
         }
-        if arrival != Arrival::InOrder || (is_read && is_pushed(config, rules, packet)) {
+        if is_pushed(config, rules, packet) {
+            self.delayed.note_pushed(packet.payload < config.mss());
+        }
+        if arrival != Arrival::InOrder || (is_read && self.delayed.read_acknowledges()) {
             return Acknowledge::Now;
         }
         self.delayed.arm_on_linux(config, rules, now);

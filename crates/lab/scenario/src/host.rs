@@ -72,8 +72,9 @@ const SHARED_CORE: Difference = Difference::new(
 );
 const GRO_BUCKETS: Difference = Difference::new(
     "GRO finds the bucket of a flow by its number instead of a hash of its addresses; the ticks of the timestamps, of \
-     which a change ends a run, begin with the run; a poll ends all segments, as with HZ below 1000.",
-    "flows_that_interleave_are_merged_within_a_poll",
+     which a change ends a run, begin with the run; a poll that takes all that it may (64 packets) lets segments grow on \
+     in the next one, as with HZ = 1000, however long the core takes.",
+    "what_a_full_poll_leaves_is_read_later_and_together",
 );
 
 const FULL_WINDOW: Difference = Difference::new(

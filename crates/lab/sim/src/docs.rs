@@ -44,13 +44,13 @@ pub const DOCS: &[ModelDoc] = &[
         differences: &[
             Difference {
                 text: "Requests have a connection of their own, opened at the same time, with the group's stack and \
-                       controller. ACKs that would ride on data are packets of their own, sent when that data is, and \
-                       Linux's interactive ACK mode does not come into play.",
-                test: "the_ack_of_a_request_is_a_packet_of_its_own",
+                       controller: two handshakes, and two windows that count their idle times apart. Data of one \
+                       carry the ACKs of the other, but no SACK blocks.",
+                test: "the_ack_of_a_request_travels_with_the_response",
             },
             Difference {
                 text: "The server answers at once. The first exchange begins before the handshake and includes it.",
-                test: "the_ack_of_a_request_is_a_packet_of_its_own",
+                test: "the_ack_of_a_request_travels_with_the_response",
             },
             Difference {
                 text: "A client that stops still waits for the response that is under way; a real one may reset the \

@@ -10,7 +10,7 @@ use crate::app::Application;
 use crate::barrier::Barrier;
 use crate::cards::Cards;
 use crate::events::{EventQueue, Key, Timer};
-use crate::flow::{Egress, FlowState, ReceiverSlot, SenderSlot};
+use crate::flow::{Egress, FlowState, NO_PARTNER, ReceiverSlot, SenderSlot};
 use crate::network::{Arrival, Network, Rare};
 use crate::outcome::Outcome;
 use crate::parts::{Division, Log, Role};
@@ -250,10 +250,24 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
 
     #[inline]
     fn at_receiver(&mut self, packet: &Packet, now: Time) {
-        self.with_receiver(self.slots.of(packet.flow.0), now, |receiver, config, out| {
+        let number = self.slots.of(packet.flow.0);
+        if self.receivers[number].partner != NO_PARTNER {
+            self.read_ack(number, packet, now);
+        }
+        self.with_receiver(number, now, |receiver, config, out| {
             *out.packets = out.packets.wrapping_sub(1);
             receiver.on_packet(config, packet, now, out);
         });
+    }
+
+    /// Gives the acknowledgement that comes with data to the sender at the same end of the connection.
+    #[cold]
+    #[inline(never)]
+    fn read_ack(&mut self, number: usize, packet: &Packet, now: Time) {
+        let partner = self.receivers[number].partner as usize;
+        if packet.payload > 0 && partner < self.senders.len() {
+            self.with_sender(partner, now, |sender, config, out| sender.on_packet(config, packet, now, out));
+        }
     }
 
     /// Gives a packet to a receiver and handles the effects of the change.
@@ -267,7 +281,7 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
         let slot = &mut self.receivers[number];
         let config = &self.experiment.endpoints[slot.endpoint as usize];
         let packets = &mut slot.packets;
-        let mut out = Egress { network: &mut self.network, route: slot.route, now, packets };
+        let mut out = Egress { network: &mut self.network, route: slot.route, now, packets, partner: None };
         call(&mut slot.receiver, config, &mut out);
         let reached = slot.receiver.delivered_bytes() >= slot.milestone;
         let deadline = slot.receiver.deadline();
@@ -309,7 +323,9 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
         let counters = slot.is_traced.then(|| *slot.sender.counters());
         let srtt = slot.sender.srtt();
         let packets = &mut slot.packets;
-        let mut out = Egress { network: &mut self.network, route: slot.route, now, packets };
+        let partner =
+            self.receivers.get_mut(slot.partner as usize).map(|there| (&mut there.receiver, config));
+        let mut out = Egress { network: &mut self.network, route: slot.route, now, packets, partner };
         call(&mut slot.sender, config, &mut out);
         let window = slot.sender.window();
         slot.meter.on_window(now, metered_window(window.cwnd, window.quantum), slot.sender.alpha());
@@ -433,7 +449,8 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
         if slot.receiver.deadline() <= now {
             let config = &self.experiment.endpoints[slot.endpoint as usize];
             let packets = &mut slot.packets;
-            let mut out = Egress { network: &mut self.network, route: slot.route, now, packets };
+            let mut out =
+                Egress { network: &mut self.network, route: slot.route, now, packets, partner: None };
             slot.receiver.on_timer(config, now, &mut out);
         }
         let deadline = slot.receiver.deadline();

@@ -26,6 +26,9 @@ pub(crate) struct SenderSlot {
     pub(crate) milestone: u64,
     /// Packets that the sender has sent less those that it has received; see [`ReceiverSlot::packets`].
     pub(crate) packets: u32,
+    /// Slot of the connection in the other direction, with which this one is one for the application, or
+    /// [`NO_PARTNER`].
+    pub(crate) partner: u32,
     /// Whether the flow's controller and events are traced.
     pub(crate) is_traced: bool,
 }
@@ -47,6 +50,7 @@ impl SenderSlot {
             meter: FlowMeter::new(window_start),
             milestone: u64::MAX,
             packets: 0,
+            partner: NO_PARTNER,
             is_traced,
         }
     }
@@ -76,6 +80,8 @@ pub(crate) struct ReceiverSlot {
     /// Packets that the receiver has sent less those that it has received. With those of the sender and without what
     /// queues have dropped, it is the number of packets of the connection on their way.
     pub(crate) packets: u32,
+    /// As [`SenderSlot::partner`].
+    pub(crate) partner: u32,
 }
 
 impl ReceiverSlot {
@@ -88,6 +94,7 @@ impl ReceiverSlot {
             endpoint: at.endpoint,
             milestone: u64::MAX,
             packets: 0,
+            partner: NO_PARTNER,
         }
     }
 }
@@ -98,6 +105,9 @@ pub(crate) struct Place {
     pub(crate) endpoint: u32,
 }
 
+/// The slot of no connection.
+pub(crate) const NO_PARTNER: u32 = u32::MAX;
+
 /// Sends an endpoint's packets on their route.
 pub(crate) struct Egress<'a> {
     pub(crate) network: &'a mut Network,
@@ -105,12 +115,19 @@ pub(crate) struct Egress<'a> {
     pub(crate) now: Time,
     /// The endpoint's count of packets, see [`ReceiverSlot::packets`].
     pub(crate) packets: &'a mut u32,
+    /// What receives at the same end on the same connection: data acknowledge what it has received.
+    pub(crate) partner: Option<(&'a mut Receiver, &'a EndpointConfig)>,
 }
 
 impl Output for Egress<'_> {
     #[inline]
     fn transmit(&mut self, mut packet: Packet) {
         packet.route = self.route;
+        if let Some((receiver, config)) = &mut self.partner
+            && packet.payload > 0
+        {
+            receiver.acknowledge_with(config, &mut packet, self.now);
+        }
         *self.packets = self.packets.wrapping_add(1);
         self.network.send(packet, self.now);
     }

@@ -27,9 +27,18 @@ fn receive(coalescing: Coalescing) -> Receive {
 fn polled(coalescing: Coalescing, packets: impl IntoIterator<Item = Packet>) -> Vec<(u32, u16)> {
     let mut card = Card::new(&receive(coalescing));
     packets.into_iter().for_each(|packet| assert!(card.arrive(packet, at(0))));
-    let mut out = Vec::new();
-    card.on_timer(at(50), &mut out);
-    out.iter().map(|segment| (segment.flow.0, segment.payload / MSS)).collect()
+    batches(&mut card, at(50)).concat()
+}
+
+/// Flow and packets of the segments that are read together at `now`, in their order.
+fn batches(card: &mut Card, now: Time) -> Vec<Vec<(u32, u16)>> {
+    let mut batches = Vec::new();
+    while card.deadline() <= now {
+        let mut out = Vec::new();
+        card.on_timer(now, &mut out);
+        batches.push(out.iter().map(|segment| (segment.flow.0, segment.payload / MSS)).collect());
+    }
+    batches
 }
 
 #[test]
@@ -82,7 +91,8 @@ fn a_merged_segment_of_freebsd_shows_the_codepoint_of_its_first_packet() {
 fn a_segment_has_at_most_64_kib() {
     // 45 x 1448 + 52 = 65,212 B; 46 would be 66,660. A poll takes 64 packets.
     assert_eq!(polled(Coalescing::Gro, (0..64).map(|n| data(0, n))), [(0, 45), (0, 19)]);
-    assert_eq!(polled(Coalescing::Gro, (0..65).map(|n| data(0, n))), [(0, 45), (0, 19), (0, 1)]);
+    assert_eq!(polled(Coalescing::Gro, (0..65).map(|n| data(0, n))), [(0, 45), (0, 20)]);
+    assert_eq!(polled(Coalescing::Lro, (0..65).map(|n| data(0, n))), [(0, 45), (0, 19), (0, 1)]);
     // FreeBSD counts payload: 45 x 1448 = 65,160 < 65,280.
     assert_eq!(polled(Coalescing::Lro, (0..64).map(|n| data(0, n))), [(0, 45), (0, 19)]);
     let short = Receive { coalesced_packets: 17, ..receive(Coalescing::Gro) };
@@ -91,6 +101,23 @@ fn a_segment_has_at_most_64_kib() {
     let mut out = Vec::new();
     card.on_timer(at(50), &mut out);
     assert_eq!(out.iter().map(|segment| segment.payload / MSS).collect::<Vec<_>>(), [17, 17, 6]);
+}
+
+#[test]
+fn what_a_full_poll_leaves_is_read_later_and_together() {
+    // Segments grow on into the next poll; after the first one the application reads, and then after the last.
+    for (packets, read) in [
+        (63, vec![vec![45, 18]]),
+        (64, vec![vec![45], vec![19]]),
+        (65, vec![vec![45], vec![20]]),
+        (200, vec![vec![45], vec![45, 45, 45, 20]]),
+    ] {
+        let mut card = Card::new(&receive(Coalescing::Gro));
+        (0..packets).for_each(|n| assert!(card.arrive(data(0, n), at(0))));
+        let runs = |batch: Vec<(u32, u16)>| batch.into_iter().map(|(_, run)| run).collect::<Vec<_>>();
+        assert_eq!(batches(&mut card, at(50)).into_iter().map(runs).collect::<Vec<_>>(), read);
+        assert_eq!((card.counters().interrupts, card.held(), card.deadline()), (1, 0, Time::NEVER));
+    }
 }
 
 #[test]
@@ -167,7 +194,9 @@ proptest! {
             card.arrive(packet, at(0));
         }
         let mut out = Vec::new();
-        card.on_timer(at(50), &mut out);
+        while card.deadline() <= at(50) {
+            card.on_timer(at(50), &mut out);
+        }
         prop_assert_eq!(card.held(), 0);
         let mut seen = [1u32; 20];
         for segment in &out {

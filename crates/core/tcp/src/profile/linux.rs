@@ -158,6 +158,9 @@ pub struct Linux {
     /// Whether a full segment with PSH is acknowledged as soon as the application has read it (Linux since
     /// 6.6 `tcp_measure_rcv_mss`), as smaller ones are in every Linux.
     pub acks_full_pushed: bool,
+    /// Whether the ACKs of what comes while the application reads become one, which is sent when it has read (Linux since
+    /// 6.7 `tcp_backlog_ack_defer`).
+    pub defers_acks_while_reading: bool,
     /// Segmentation offload.
     pub tso: Tso,
 }
@@ -188,6 +191,7 @@ impl Linux {
         quick_acks_after_not_ect: 16,
         compressed_ack_percent: 0,
         acks_full_pushed: false,
+        defers_acks_while_reading: false,
         tso: Tso::Linux32,
     };
     /// Rules of Linux 3.18.
@@ -221,6 +225,7 @@ impl Linux {
         quick_acks_after_not_ect: 2,
         compressed_ack_percent: 33,
         acks_full_pushed: true,
+        defers_acks_while_reading: true,
         tso: Tso::Linux6,
         ..Self::V3_18
     };

@@ -15,11 +15,27 @@ pub(super) struct DelayedAck {
     rtt: Span,
     /// Number of further ACKs that are sent immediately (Linux `icsk_ack.quick`).
     quick: u32,
+    /// Whether data with PSH, or less than a full segment, came since the last ACK (Linux `ICSK_ACK_PUSHED`).
+    is_pushed: bool,
+    /// Whether the read of what came since the last ACK sends the next.
+    read_acknowledges: bool,
+    /// Whether this end answers what it receives within the estimated time, so that ACKs travel with answers (Linux
+    /// `inet_csk_in_pingpong_mode`).
+    is_interactive: bool,
 }
 
 impl DelayedAck {
     pub(super) const fn new() -> Self {
-        Self { deadline: Time::NEVER, ato: Span::ZERO, last_data: Time::ZERO, rtt: Span::ZERO, quick: 0 }
+        Self {
+            deadline: Time::NEVER,
+            ato: Span::ZERO,
+            last_data: Time::ZERO,
+            rtt: Span::ZERO,
+            quick: 0,
+            is_pushed: false,
+            read_acknowledges: false,
+            is_interactive: false,
+        }
     }
     #[inline]
     pub(super) fn deadline(&self) -> Time {
@@ -31,7 +47,23 @@ impl DelayedAck {
     }
     #[inline]
     pub(super) fn in_quick_mode(&self) -> bool {
-        self.quick > 0
+        self.quick > 0 && !self.is_interactive
+    }
+    /// Notes data that the sender pushed. The read of it sends the ACK, but in interactive mode only if a small segment
+    /// follows another one that was pushed (Linux `tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`).
+    #[cold]
+    pub(super) fn note_pushed(&mut self, is_small: bool) {
+        let was_pushed = core::mem::replace(&mut self.is_pushed, true);
+        self.read_acknowledges |= !self.is_interactive || (is_small && was_pushed);
+    }
+    /// Whether the read of what came since the last ACK sends the next.
+    #[inline]
+    pub(super) fn read_acknowledges(&self) -> bool {
+        self.read_acknowledges
+    }
+    /// This end sends data. Soon after data that it has received, they are an answer (Linux `tcp_event_data_sent`).
+    pub(super) fn on_data_sent(&mut self, now: Time) {
+        self.is_interactive |= now.since(self.last_data) < self.ato;
     }
     #[inline]
     pub(super) fn rtt(&self) -> Span {
@@ -81,6 +113,7 @@ impl DelayedAck {
     pub(super) fn enter_quick_mode(&mut self, config: &EndpointConfig, limit: u32) {
         let Some(rules) = config.receiver_stack().linux() else { return };
         self.quick = self.quick.max(initial_quick_acks(config, rules).min(limit));
+        self.is_interactive = false;
         self.ato = rules.delack_min;
     }
 
@@ -117,6 +150,8 @@ impl DelayedAck {
     #[inline]
     pub(super) fn on_ack_sent(&mut self, config: &EndpointConfig) {
         self.deadline = Time::NEVER;
+        self.is_pushed = false;
+        self.read_acknowledges = false;
         if self.quick > 0 {
             self.quick -= 1;
             if self.quick == 0
@@ -126,10 +161,14 @@ impl DelayedAck {
             }
         }
     }
-    /// Handles the expiry of the timer (Linux: the estimate was too short, so it doubles; further data
-    /// correct it).
+    /// Handles the expiry of the timer (Linux: the estimate was too short, so it doubles; further data correct it). An
+    /// answer that does not come in time ends the interactive mode.
     pub(super) fn on_timeout(&mut self, config: &EndpointConfig) {
-        self.ato = (self.ato * 2).min(self.rto(config));
+        self.ato = match config.receiver_stack().linux() {
+            Some(rules) if self.is_interactive => rules.delack_min,
+            _ => (self.ato * 2).min(self.rto(config)),
+        };
+        self.is_interactive = false;
         self.deadline = Time::NEVER;
     }
 }

@@ -210,3 +210,76 @@ fn a_bare_fin_counts_as_no_data_packet() {
     assert_eq!(arrive(1, 1448, Flags::ACK), (1, 1448));
     assert_eq!(arrive(1449, 0, Flags::ACK.with(Flags::FIN)), (1, 1448));
 }
+
+/// A receiver that has used up its quick ACKs, and what it has sent.
+struct Client {
+    config: EndpointConfig,
+    receiver: Receiver,
+    next: u32,
+}
+
+impl Client {
+    fn new() -> Self {
+        let config = EndpointConfig { receive_window_bytes: 4 * 1448, ..config("reno", "linux-6") };
+        let mut receiver = Receiver::new(&config, FlowId(0));
+        let mut syn = Packet::empty(FlowId(0), 60);
+        syn.flags = Flags::SYN;
+        receiver.on_packet(&config, &syn, Time::ZERO, &mut Vec::new());
+        let mut client = Self { config, receiver, next: 1 };
+        assert_eq!([client.hears(1, 1448), client.hears(2, 1448)], [1, 1]);
+        client
+    }
+
+    const fn at(ms: u64) -> Time {
+        Time::from_picos(ms * 1_000_000_000)
+    }
+
+    /// Data come; returns how many ACKs leave.
+    fn hears(&mut self, ms: u64, bytes: u16) -> usize {
+        let mut data = Packet::empty(FlowId(0), 52 + bytes);
+        (data.seq, data.payload, data.flags) = (Seq(self.next), bytes, Flags::ACK);
+        self.next += u32::from(bytes);
+        let mut out = Vec::new();
+        self.receiver.on_packet(&self.config, &data, Self::at(ms), &mut out);
+        out.len()
+    }
+
+    /// Data leave; returns what they acknowledge.
+    fn answers(&mut self, ms: u64) -> Seq {
+        let mut data = Packet::empty(FlowId(0), 452);
+        self.receiver.acknowledge_with(&self.config, &mut data, Self::at(ms));
+        data.ack
+    }
+
+    /// When the delayed ACK leaves, if one waits.
+    fn waits_until(&self) -> Option<Time> {
+        Some(self.receiver.deadline()).filter(|deadline| *deadline != Time::NEVER)
+    }
+}
+
+#[test]
+fn whoever_answers_soon_waits_for_the_next_answer() {
+    let mut client = Client::new();
+    assert_eq!(client.hears(3, 700), 1, "nobody has answered yet");
+    client.answers(5);
+    // 40 ms after the last data; what is sent then acknowledges.
+    assert_eq!(client.hears(6, 700), 0);
+    assert_eq!(client.waits_until(), Some(Client::at(46)));
+    assert_eq!((client.answers(20), client.waits_until()), (Seq(client.next), None));
+    // Two small ones in a row do not wait, and neither do two full ones.
+    assert_eq!([client.hears(21, 700), client.hears(22, 700)], [0, 1]);
+    assert_eq!([client.hears(23, 1448), client.hears(24, 1448)], [0, 1]);
+}
+
+#[test]
+fn an_answer_that_does_not_come_ends_the_interactive_mode() {
+    let mut client = Client::new();
+    client.answers(3);
+    assert_eq!(client.hears(4, 700), 0);
+    let mut out = Vec::new();
+    client.receiver.on_timer(&client.config, Client::at(44), &mut out);
+    assert_eq!((out.len(), client.hears(45, 700)), (1, 1));
+    // Data that leave later than the estimate of 40 ms after the last that came are no answer.
+    client.answers(86);
+    assert_eq!(client.hears(87, 700), 1);
+}

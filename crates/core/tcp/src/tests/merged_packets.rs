@@ -30,7 +30,7 @@ fn counts(merged: &[Packet]) -> Vec<(u32, u64, u64)> {
     let config = dctcp();
     let mut receiver = established(&config);
     let of = |merged: &Packet| {
-        receiver.on_merged(&config, merged, Time::ZERO, &mut Vec::new());
+        receiver.on_merged(&config, merged, false, Time::ZERO, &mut Vec::new());
         (receiver.data_packets(), receiver.marks_seen(), receiver.delivered_bytes())
     };
     merged.iter().map(of).collect()
@@ -58,9 +58,18 @@ fn what_the_receiver_does_not_take_is_not_counted() {
 /// ACKs that segments cause which are handed over together and then read: position in full segments, and whether ECE is
 /// set.
 fn acks_of(receiver: &mut Receiver, config: &EndpointConfig, batch: &[Packet]) -> Vec<(u32, bool)> {
+    acks_of_read(receiver, config, batch, false)
+}
+
+fn acks_of_read(
+    receiver: &mut Receiver,
+    config: &EndpointConfig,
+    batch: &[Packet],
+    while_reading: bool,
+) -> Vec<(u32, bool)> {
     let mut out = Vec::new();
     for segment in batch {
-        receiver.on_merged(config, segment, Time::ZERO, &mut out);
+        receiver.on_merged(config, segment, while_reading, Time::ZERO, &mut out);
     }
     for segment in batch {
         receiver.on_read(config, segment, Time::ZERO, &mut out);
@@ -104,6 +113,23 @@ fn what_comes_together_is_acknowledged_when_it_is_read() {
     ];
     assert_eq!(acks_of(&mut receiver, &config, &batch), [(25, false)]);
     assert_eq!(acks_of(&mut receiver, &config, &[packets(26, 5, Ecn::Ect0, Flags::ACK)]), [(31, false)]);
+}
+
+#[test]
+fn what_comes_while_the_application_reads_is_acknowledged_once() {
+    let config = EndpointConfig { receive_window_bytes: 1 << 20, ..dctcp() };
+    // Both segments are acknowledged at once: the first because of CWR, the second because CE begins.
+    let batch = [
+        packets(16, 2, Ecn::Ect0, Flags::CWR),
+        packets(18, 2, Ecn::Ce, Flags::ACK),
+        packets(20, 1, Ecn::Ce, Flags::ACK),
+    ];
+    for (while_reading, acks) in [(false, vec![(18, false), (20, true)]), (true, vec![(21, true)])] {
+        let mut receiver = after_quick_acks(&config);
+        assert_eq!(acks_of_read(&mut receiver, &config, &batch, while_reading), acks);
+        // It is over with the read.
+        assert_eq!(acks_of(&mut receiver, &config, &[packets(21, 2, Ecn::Ce, Flags::ACK)]), [(23, true)]);
+    }
 }
 
 #[test]

@@ -36,12 +36,16 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
     /// Hands over what is due, and arms the timer of the card.
     fn run_card(&mut self, number: u32, now: Time) {
         let mut segments = std::mem::take(&mut self.cards.segments);
-        self.cards.slots[number as usize].card.on_timer(now, &mut segments);
-        for segment in &segments {
-            self.hand_over(segment, now);
-        }
-        for segment in segments.drain(..) {
-            self.read(&segment, now);
+        while self.cards.slots[number as usize].card.deadline() <= now {
+            let card = &mut self.cards.slots[number as usize].card;
+            card.on_timer(now, &mut segments);
+            let while_reading = card.came_while_reading();
+            for segment in &segments {
+                self.hand_over(segment, while_reading, now);
+            }
+            for segment in segments.drain(..) {
+                self.read(&segment, now);
+            }
         }
         self.cards.segments = segments;
         let slot = &mut self.cards.slots[number as usize];
@@ -53,11 +57,15 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
     }
 
     /// Hands over what a card has made of packets that arrived together.
-    fn hand_over(&mut self, merged: &Packet, now: Time) {
+    fn hand_over(&mut self, merged: &Packet, while_reading: bool, now: Time) {
         match self.network.behind_card(merged) {
-            TO_RECEIVER => self.with_receiver(self.slots.of(merged.flow.0), now, |receiver, config, out| {
-                receiver.on_merged(config, merged, now, out);
-            }),
+            TO_RECEIVER => {
+                let number = self.slots.of(merged.flow.0);
+                self.read_ack(number, merged, now);
+                self.with_receiver(number, now, |receiver, config, out| {
+                    receiver.on_merged(config, merged, while_reading, now, out);
+                });
+            }
             TO_SENDER => self.at_sender(merged, now),
             _ => self.at_sink(merged, now),
         }

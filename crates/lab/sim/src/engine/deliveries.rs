@@ -3,7 +3,6 @@
 use super::Simulation;
 use crate::app::Application;
 use crate::events::Timer;
-use crate::flow::Egress;
 use shoal_scenario::{App, Experiment};
 use shoal_trace::DeliveryKind;
 use shoal_units::cast::count_u32;
@@ -56,15 +55,13 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
         }
         self.receivers[requests].milestone = asked;
         self.receivers[flow].milestone = answered;
-        self.send_pending_ack(flow, now);
         self.with_sender(requests, now, |sender, config, out| sender.write(config, bytes, now, out));
     }
 
     /// Handles a complete request at the server.
     fn answer(&mut self, flow: usize, now: Time) {
         let Application::Exchanges(exchanges) = &self.flows[flow].application else { return };
-        let (requests, bytes) = (exchanges.requests, exchanges.response_bytes());
-        self.send_pending_ack(requests, now);
+        let bytes = exchanges.response_bytes();
         self.with_sender(flow, now, |sender, config, out| sender.write(config, bytes, now, out));
     }
 
@@ -118,14 +115,6 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
             let slot = self.slots.of(flow);
             self.schedule(known, Timer::Application(count_u32(slot)));
         }
-    }
-
-    fn send_pending_ack(&mut self, slot: usize, now: Time) {
-        let slot = &mut self.receivers[slot];
-        let config = &self.experiment.endpoints[slot.endpoint as usize];
-        let packets = &mut slot.packets;
-        let mut out = Egress { network: &mut self.network, route: slot.route, now, packets };
-        slot.receiver.send_pending_ack(config, now, &mut out);
     }
 
     fn note(&mut self, slot: usize, kind: DeliveryKind, took: Span, late: Option<Span>, now: Time) {

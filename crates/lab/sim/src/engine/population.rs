@@ -8,7 +8,7 @@ use super::{Simulation, feedback};
 use crate::app::Application;
 use crate::cards::Cards;
 use crate::events::Timer;
-use crate::flow::{FlowState, Place, ReceiverSlot, SenderSlot};
+use crate::flow::{FlowState, NO_PARTNER, Place, ReceiverSlot, SenderSlot};
 use crate::network::{Network, TO_RECEIVER, TO_SENDER, TO_SINK};
 use crate::queued_routes::QueuedRoutes;
 use crate::slots::{Slots, Whereabouts};
@@ -151,8 +151,14 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
         let config = &self.experiment.endpoints[plan.endpoint as usize];
         let window_start = Time::ZERO + self.experiment.warmup;
         let is_traced = self.network.recorder.collector.traces(number);
-        let sender = SenderSlot::new(config, FlowId(number), there, window_start, is_traced);
-        let receiver = ReceiverSlot::new(config, FlowId(number), back);
+        let mut sender = SenderSlot::new(config, FlowId(number), there, window_start, is_traced);
+        let mut receiver = ReceiverSlot::new(config, FlowId(number), back);
+        let partner = match &application {
+            Application::Exchanges(exchanges) => count_u32(exchanges.requests),
+            Application::Asking(flow) => count_u32(*flow),
+            _ => NO_PARTNER,
+        };
+        (sender.partner, receiver.partner) = (partner, partner);
         let state = FlowState::new(number, plan, application, self.network.numbers.last());
         let slot = if let Some(free) = self.slots.take() {
             let slot = free as usize;

@@ -93,17 +93,7 @@ impl LinuxSender {
         if ack > self.snd_nxt || !call.config.sack || packet.sack.is_empty() {
             return;
         }
-        let mut acked = Acked {
-            delivery: Delivery::NOTHING,
-            prior_una: self.snd_una,
-            advanced: false,
-            ece: false,
-            duplicate: false,
-            dsack: false,
-            ts_ecr: packet.ts_ecr,
-            reno_delivered: 0,
-            prior_losses: self.board.losses,
-        };
+        let mut acked = Acked { ts_ecr: packet.ts_ecr, ..Acked::nothing(self.snd_una, self.board.losses) };
         let flight_before = self.board.in_flight();
         let timeout_high = if self.state == CaState::Loss { self.high_seq } else { 0 };
         self.read_sacks(call, packet, timeout_high, &mut acked);
@@ -179,9 +169,11 @@ impl LinuxSender {
     }
 
     /// Handles an ACK with nothing in flight: the window may have opened, or a D-SACK may be late (Linux
-    /// label `no_queue`).
+    /// label `no_queue`). To DCTCP every such ACK is the end of a window without marks.
     #[cold]
     fn on_ack_of_nothing(&mut self, call: &mut Call<'_, impl Output>, acked: &Acked) {
+        let sample = self.sample(call, acked, 0, None);
+        self.cc.on_ack(&mut self.window, &sample);
         if acked.dsack {
             self.count(acked);
             if self.state <= CaState::Disorder {

@@ -24,6 +24,23 @@ pub(super) struct Acked {
     pub prior_losses: u64,
 }
 
+impl Acked {
+    /// An ACK that says nothing new, when everything up to `snd_una` was acknowledged and `losses` packets declared lost.
+    pub(super) const fn nothing(snd_una: u64, losses: u64) -> Self {
+        Self {
+            delivery: Delivery::NOTHING,
+            prior_una: snd_una,
+            advanced: false,
+            ece: false,
+            duplicate: false,
+            dsack: false,
+            ts_ecr: 0,
+            reno_delivered: 0,
+            prior_losses: losses,
+        }
+    }
+}
+
 /// Transmissions that the processing of an ACK requests, before new data as the window allows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Resend {

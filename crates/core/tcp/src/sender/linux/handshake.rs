@@ -55,6 +55,9 @@ impl LinuxSender {
         if let Some(sample) = echo_age(packet, call.now) {
             self.take_rtt(call, sample);
         }
+        if call.config.offload.is_none() {
+            self.stream.begin_packets(u64::from(self.window.cwnd) * u64::from(call.config.mss()));
+        }
         self.usage.stamp = call.now;
         self.last_sent = call.now;
         self.cc.on_established(call.now, self.snd_nxt);

@@ -157,8 +157,10 @@ impl LinuxSender {
         if segment.is_fin() {
             packet.flags = packet.flags.with(Flags::FIN);
         }
-        if segment.start + u64::from(len) == self.stream.written && len > 0 {
-            packet.flags = packet.flags.with(Flags::PSH); // The end of a write (Linux tcp_push).
+        // The end of a write (Linux tcp_push), and half of a window within one.
+        let ends = segment.start + u64::from(len) == self.stream.written && len > 0;
+        if ends || self.stream.is_pushed(segment.start, at.config.mss()) {
+            packet.flags = packet.flags.with(Flags::PSH);
         }
         packet
     }
