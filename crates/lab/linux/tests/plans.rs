@@ -177,6 +177,24 @@ rtt = "50 ms"
 }
 
 #[test]
+fn short_runs_have_a_hundred_samples_and_longer_ones_a_sample_every_10_ms() {
+    let interval = |duration: &str, series: &str| {
+        let text = STEP
+            .replace("duration = \"60 s\"\nwarmup = \"10 s\"", &format!("duration = \"{duration}\""))
+            + &format!("trace = {{ series = \"{series}\" }}\n");
+        let config = plan(&text).unwrap().config;
+        config.lines().last().unwrap().split(' ').nth(2).unwrap().parse::<u64>().unwrap()
+    };
+    assert_eq!(interval("60 s", "off"), 10_000_000);
+    assert_eq!(interval("1 s", "off"), 10_000_000);
+    assert_eq!(interval("12 ms", "off"), 120_000);
+    assert_eq!(interval("99 ns", "off"), 1);
+    // A bin ends with a sample: nine in each.
+    assert_eq!(interval("12 ms", "1 ms"), 111_111);
+    assert_eq!(interval("12 ms", "20 us"), 20_000);
+}
+
+#[test]
 fn everything_that_linux_cannot_express_is_listed_at_once() {
     let refusals = plan(
         r#"
