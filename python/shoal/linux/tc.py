@@ -77,7 +77,7 @@ class Line:
     device
         Whose queue it changes.
     number
-        Of the line in its file, from 1.
+        Its number in its file, from 1.
     """
 
     words: tuple[str, ...]

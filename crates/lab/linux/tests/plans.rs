@@ -252,6 +252,17 @@ packets = true
 }
 
 #[test]
+fn bbr_is_the_kernels_where_it_has_it() {
+    let text = STEP.replace("dctcp", "bbr");
+    let (without, with) = (kernel(), kernel_with("bbr reno", "bfifo netem pfifo red"));
+    let plan = Plan::new(&experiment(&text), &with, false).unwrap();
+    assert!(lines(&plan, "flow")[0].starts_with("flow s0 d0 10.1.0.2 10.2.0.2 bbr bbr bbr "));
+    assert!(lines(&plan, "sysctl").contains(&"sysctl s0 net/ipv4/tcp_ecn 0"));
+    let refused = Plan::new(&experiment(&text), &without, false).unwrap_err();
+    assert_eq!(refused[0].reason, "Linux 7.3.4-shoal has no congestion control `bbr`");
+}
+
+#[test]
 fn flows_with_other_round_trips_get_other_hosts() {
     let text = r#"
         duration = "5 s"
