@@ -13,6 +13,7 @@
  * handles first: it is the first of the next interrupt.
  */
 #include <linux/module.h>
+#include <linux/siphash.h>
 #include <net/pkt_sched.h>
 #include "sch_coalesce.h"
 
@@ -24,6 +25,9 @@ struct coalesce_sched {
 	u32 due;	/* packets whose interrupt has been raised; they are the oldest */
 	u64 interrupt_ns;	/* time of the interrupt for the others, if there are any */
 };
+
+/* A card has one key for the hashes of all packets; this one is of zeros. */
+static const siphash_key_t card_key;
 
 static void interrupt(struct Qdisc *sch)
 {
@@ -53,6 +57,8 @@ static int coalesce_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_bu
 		return qdisc_drop(skb, sch, to_free);
 	if (q->due == sch->q.qlen)
 		q->interrupt_ns = now + q->wait_ns;
+	/* The card hashes the headers; by this hash GRO finds what it holds of the same flow (`dev_gro_receive`). */
+	skb_set_hash(skb, skb_get_hash_perturb(skb, &card_key), PKT_HASH_TYPE_L4);
 	qdisc_enqueue_tail(skb, sch);
 	if (q->frames && sch->q.qlen - q->due >= q->frames)
 		interrupt(sch);

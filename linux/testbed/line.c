@@ -253,9 +253,18 @@ static u16 port_of(const struct sk_buff *skb)
 	return ntohs(((const struct udphdr *)((const u8 *)ip + ip->ihl * 4))->dest);
 }
 
-/* Classifies a packet as filters would on other machines. */
+/*
+ * Classifies a packet as filters would on other machines.
+ *
+ * A packet comes with the hash of its sender's socket (`skb_set_hash_from_sk`), which no wire carries, but veth and
+ * namespaces do. TCP draws it anew at every timeout (`sk_rethink_txhash`), and a discipline that sorts by it would put
+ * the retransmission into another queue than the packets before it. Without a hash the discipline computes its own of
+ * the headers (`skb_get_hash`), as a router does.
+ */
 static void classify(const struct line_sched *q, struct sk_buff *skb, u8 ecn)
 {
+	if (!segments_owned(skb))
+		skb_clear_hash(skb);
 	skb->tc_index = q->tc_index >> 8 * ecn & 0xff;
 	if (q->has_code_points) {
 		u8 tos = skb->protocol == htons(ETH_P_IP) ? ip_hdr(skb)->tos : 0;

@@ -656,7 +656,8 @@ class LinuxRun(TypedDict):
     generator: NotRequired[str]
     #: How guest processes ran; each mode has its own sample path.
     mode: str
-    #: Time between samples of the sockets, in seconds.
+    #: Time between samples of the sockets, in seconds: a hundredth of the duration and 10 ms at most, unless bins of
+    #: the time series are shorter or millions of samples would come together.
     sample_s: float
     #: Where the kernel stood in for something else.
     notes: list[str]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import re
@@ -367,12 +368,29 @@ def _put_back(old: Path, target: Path) -> None:
         old.rename(target)
 
 
+def is_full(error: BaseException | None) -> bool:
+    """Whether the operating system has no room for what was written, or the user's quota has none."""
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
 def unwritable(path: str | Path, error: OSError, *, option: str = "--out") -> OutputError:
     """Describe a refusal of the operating system; ``option`` is what the place was given with."""
+    if is_full(error):
+        return OutputError(
+            f"cannot write `{path}`: the disk of `{_lasting_folder(path)}` is full",
+            hint=f"make room there, or choose another {option}",
+        )
     return OutputError(
         f"cannot write `{path}`: {error.strerror or error}",
         hint=f"check permissions and free space, or choose another {option}",
     )
+
+
+def _lasting_folder(path: str | Path) -> Path:
+    """The folder of a file that is still there when an unfinished one has been removed."""
+    parts = Path(os.path.abspath(path)).parts
+    unfinished = (at for at, part in enumerate(parts) if _temporary_name.fullmatch(part))
+    return Path(*parts[: next(unfinished, len(parts) - 1)])
 
 
 @contextmanager
@@ -387,7 +405,8 @@ def writing(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise unwritable(error.filename or folder, error) from error
+        # Of a copy the second name is the file that is written.
+        raise unwritable(error.filename2 or error.filename or folder, error) from error
 
 
 def write_text(path: Path, text: str) -> None:

@@ -5,12 +5,21 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections.abc import Callable
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 # Set by `--quiet`.
 is_quiet = False
+
+
+def _nothing(_: str) -> None:
+    """Say nothing: only the command line has somebody who waits."""
+
+
+# What takes a while without anybody having asked for it is said here; the command line prints it.
+say: Callable[[str], object] = _nothing
 
 # Leaves room for the bar in 80 columns.
 _label_width = 32
@@ -44,9 +53,7 @@ class Bar:
             transient=True,
             disable=is_quiet or not is_terminal,
         )
-        # A title may hold anything; here it must not steer the terminal.
-        self._label = "".join(character if character.isprintable() else "?" for character in label)
-        shown = self._label if len(self._label) <= _label_width else self._label[: _label_width - 3] + "..."
+        self._label, shown = _labels(label)
         self._task = self._progress.add_task(shown, total=1.0)
         self._fraction = 0.0
         self._line_s = line_s
@@ -65,6 +72,11 @@ class Bar:
         if self._lines is not None:
             self._lines.join()
 
+    def describe(self, text: str) -> None:
+        """Show what is being done from now on."""
+        self._label, shown = _labels(text)
+        self._progress.update(self._task, description=shown)
+
     def update(self, fraction: float) -> None:
         """Show the finished fraction, 0 to 1."""
         self._fraction = fraction
@@ -75,3 +87,10 @@ class Bar:
         while not self._is_done.wait(self._line_s):
             elapsed_s = time.monotonic() - start_s
             print(f"{self._label}: {self._fraction:.0%} after {elapsed_s:.0f} s", file=sys.stderr, flush=True)
+
+
+def _labels(text: str) -> tuple[str, str]:
+    """What is done, in full and as there is room for it beside a bar."""
+    # A title may hold anything; here it must not steer the terminal.
+    label = "".join(character if character.isprintable() else "?" for character in text)
+    return label, label if len(label) <= _label_width else label[: _label_width - 3] + "..."

@@ -122,6 +122,21 @@ def test_kernel_and_not_only_tc_takes_them(image: Image) -> None:
         load(lines_of("tc qdisc add dev eth0 parent 7:1 handle 10: codel"), image)
 
 
+def test_refused_line_is_named_by_its_number_in_the_file(image: Image) -> None:
+    lines = lines_of("# my port\n\ntc qdisc add dev eth0 root handle 1: prio\ntc qdisc add dev eth0 parent 7:1 codel\n")
+    with pytest.raises(
+        GuestError, match=r"^line 4: `tc qdisc add dev eth0 parent 7:1 codel`: tc ended with exit code 2: "
+    ):
+        load(lines, image)
+    with pytest.raises(LinuxError, match=r"^line 3: no `tc` here knows codle|cannot be fetched|does not know"):
+        load(lines_of("\n\ntc qdisc add dev eth0 root codle"), image)
+    # `tc` knows the discipline and the kernel does not: the hint has what it knows.
+    with pytest.raises(GuestError, match=r"^line 2: .*qdisc kind is unknown") as caught:
+        load(lines_of("# shaped\ntc qdisc add dev eth0 root hfsc default 1"), image)
+    assert f"Linux {image.release} here has " in (caught.value.hint or "")
+    assert "fq_codel, gred, htb" in (caught.value.hint or "")
+
+
 def test_same_lines_make_the_same_queue_twice(image: Image) -> None:
     one, two = (loaded("tc qdisc add dev eth0 root handle 1: fq_codel", image) for _ in range(2))
     assert one == two

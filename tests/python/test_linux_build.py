@@ -53,7 +53,8 @@ import sys
 from pathlib import Path
 from shoal.linux import LinuxError, kernel
 try:
-    kernel.build(source=Path(sys.argv[1]), say=print, progress=lambda _: None)
+    say = lambda text: print(text, flush=True)
+    kernel.build(source=Path(sys.argv[1]), say=say, progress=lambda _: None)
 except LinuxError as error:
     sys.exit(f"error: {error}; {error.hint}")
 """
@@ -120,6 +121,24 @@ def test_full_disk_is_named_and_leaves_no_kernel(tree: Path) -> None:
     running = build(tree)
     _, said = running.communicate(timeout=120)
     assert running.returncode == 1
-    assert "the disk is full" in said
-    assert "make room" in said
+    assert f"`make` failed: the disk of `{tree.parent / 'cache/linux'}` is full; make room there" in said
     assert kernels(tree) == []
+
+
+def test_second_build_says_what_it_waits_for(tree: Path) -> None:
+    (tree / "slow").touch()
+    first = build(tree)
+    deadline = time.monotonic() + 120
+    while not (tree / "second").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    second = build(tree)
+    assert second.stdout is not None
+    assert (
+        second.stdout.readline()
+        == f"waiting for process {first.pid}, which builds a kernel in {tree.parent}/cache/linux\n"
+    )
+    (tree / "slow").unlink()
+    for running in (first, second):
+        _, said = running.communicate(timeout=120)
+        assert running.returncode == 0, said
+    assert len(kernels(tree)) == 1

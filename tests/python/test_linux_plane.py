@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import queue
+import threading
 from pathlib import Path
 
 import pytest
 from conftest import Cli
 
 import shoal
+from shoal import progress
 from shoal.errors import UsageError
-from shoal.linux import Image, LinuxError, Unbuilt, checks, commands, kernel, resources
+from shoal.files import unwritable
+from shoal.linux import Image, LinuxError, Unbuilt, archive, checks, commands, images, kernel, places, resources
 from shoal.linux.archive import release_of, releases
-from shoal.linux.places import digest, files
+from shoal.linux.guest import guest_folder
+from shoal.linux.places import digest, files, locked
 
 KERNEL = json.dumps(
     {"release": "7.3.4-shoal", "controllers": ["dctcp", "reno"], "disciplines": ["pfifo", "red"], "mode": "seccomp"}
@@ -82,9 +88,115 @@ def test_missing_programs_are_named_with_their_packages() -> None:
     assert error.hint.endswith("apt-get install flex binutils")
 
 
-def test_full_disk_is_named() -> None:
-    error = commands.failure(["make"], ["ld: No space left on device"], 2)
-    assert str(error) == "`make` failed: the disk is full"
+def test_unknown_version_is_refused_with_the_kernels_of_the_archive(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """At once, although another build has the lock, and before any tool is looked for."""
+    there = {"linux-source-7.3": ["7.3.4-1"], "linux-source-6.12": ["6.12.107-1"], "linux-source-6.1": ["6.1.9-1"]}
+
+    class Archive:
+        def versions(self, package: str) -> list[str]:
+            return there.get(package, [])
+
+        def names(self, beginning: str) -> list[str]:
+            return [*there, "linux-source", "linux-source-5.10"]
+
+    monkeypatch.setenv("SHOAL_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(archive, "_client", lambda _: Archive())
+    monkeypatch.setattr(kernel, "build_environment", lambda: pytest.fail("it is refused before"))
+    with locked("build", "builds a kernel"):
+        with pytest.raises(LinuxError, match=r"^the archive has no kernel 5\.10; it has 7\.3, 6\.12$") as caught:
+            kernel.build(version="5.10", say=print, progress=print)
+        assert (
+            caught.value.hint == "write --version 6.12, or name a kernel tree with --source PATH (kernels from 6.12 on)"
+        )
+        with pytest.raises(
+            LinuxError, match=r"has no linux-source-7\.3 7\.3\.9 in trixie-backports; it has: 7\.3\.4-1"
+        ):
+            kernel.build(version="7.3.9", say=print, progress=print)
+
+
+def test_room_is_looked_at_before_tools_are_fetched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SHOAL_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(kernel, "room_bytes", lambda _: 64_000_000)
+    monkeypatch.setattr(kernel, "build_environment", lambda: pytest.fail("it is refused before"))
+    with pytest.raises(LinuxError) as caught:
+        kernel.build(say=print, progress=print)
+    assert str(caught.value) == f"the disk of `{tmp_path}/linux` has 0.1 GB left; building this kernel takes 2.5 GB"
+    assert "SHOAL_CACHE_DIR" in (caught.value.hint or "")
+
+
+def test_whoever_waits_says_for_what(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SHOAL_CACHE_DIR", str(tmp_path))
+    said: queue.Queue[str] = queue.Queue()
+    monkeypatch.setattr(progress, "say", said.put)
+
+    def wait() -> None:
+        with locked("helpers", "builds the guest's programs and modules"):
+            pass
+
+    with locked("helpers", "builds the guest's programs and modules"):
+        assert said.empty()
+        waiter = threading.Thread(target=wait)
+        waiter.start()
+        who = f"process {os.getpid()}, which builds the guest's programs and modules"
+        assert said.get(timeout=20) == f"waiting for {who} in {tmp_path}/linux"
+    waiter.join(timeout=20)
+    assert not waiter.is_alive()
+
+
+def test_first_run_says_that_helpers_are_built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SHOAL_CACHE_DIR", str(tmp_path))
+    (tmp_path / "kernel.json").write_text(
+        '{"release": "7.3.4-shoal", "tree": "", "controllers": [], "disciplines": []}'
+    )
+    said: list[str] = []
+    monkeypatch.setattr(progress, "say", said.append)
+    monkeypatch.setattr(images, "_build_helpers", lambda folder, _: folder.mkdir())
+    for _ in range(2):
+        assert Image(tmp_path).helpers.is_dir()
+    assert said == ["building the guest's programs and modules for Linux 7.3.4-shoal: seconds, once"]
+
+
+def test_doctor_knows_what_is_in_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SHOAL_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(checks, "missing", lambda _: ["flex", "bison"])
+    assert checks._tools() == ("Build tools", "ok", "complete; to be fetched into the cache: flex, bison")
+    for name in ("flex", "bison"):
+        program = tmp_path / "linux/tools/root/usr/bin" / name
+        program.parent.mkdir(parents=True, exist_ok=True)
+        program.touch(mode=0o755)
+    assert checks._tools() == ("Build tools", "ok", "complete; in the cache: flex, bison")
+
+
+def test_folder_of_a_full_disk_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    cached, temporary = tmp_path / "cache/linux", tmp_path / "temporary"
+    monkeypatch.setenv("SHOAL_CACHE_DIR", str(cached.parent))
+    monkeypatch.setattr(places.tempfile, "tempdir", str(temporary))
+    temporary.mkdir()
+
+    def said(*lines: str) -> tuple[str, str | None]:
+        error = commands.failure(["make"], lines, 2)
+        return str(error), error.hint
+
+    for folder, variable in ((cached, "SHOAL_CACHE_DIR"), (temporary, "TMPDIR")):
+        expected = (
+            f"`make` failed: the disk of `{folder}` is full",
+            f"make room there, or set {variable} to a folder of another disk",
+        )
+        assert said("first", f"error writing to {folder}/cc1.s: No space left on device") == expected
+        # Nothing is named: the folder with less room.
+        monkeypatch.setattr(places, "room_bytes", lambda other, full=folder: 0 if other == full else 9)
+        assert said("ld: final link failed: No space left on device") == expected
+    # Of a copy the source is not what is full.
+    copied = OSError(errno.ENOSPC, "No space left on device", "/source", None, str(temporary / "target"))
+    with pytest.raises(LinuxError, match=f"^the disk of `{temporary}` is full$"), guest_folder():
+        raise copied
+    with pytest.raises(LinuxError, match=f"^the disk of `{cached}` is full$"), places.filling_cache():
+        raise copied
+    with pytest.raises(LinuxError, match=f"^the disk of `{cached}` is full$"), places.filling_cache():
+        raise unwritable(cached, copied) from copied
 
 
 @pytest.mark.parametrize(

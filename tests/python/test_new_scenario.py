@@ -116,7 +116,7 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         write(path, text)
 
     monkeypatch.setattr(command, "write_text", fails)
-    with pytest.raises(OutputError, match="No space left"):
+    with pytest.raises(OutputError, match="is full"):
         command.scenario(tmp_path / "mine.toml", yes=True)
     assert list(tmp_path.iterdir()) == []
 

@@ -49,6 +49,15 @@ def test_a_log_has_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     assert threading.active_count() == threads
 
 
+def test_a_log_says_what_is_being_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = logged(monkeypatch)
+    with Bar("kernel", line_s=0.001) as bar:
+        bar.describe("compiling")
+        log.written.clear()
+        assert log.written.wait(5)
+    assert re.fullmatch(r"compiling: 0% after \d+ s", log.text.splitlines()[-1])
+
+
 def test_short_work_and_quiet_commands_say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     log = logged(monkeypatch)
     with Bar("short") as bar:

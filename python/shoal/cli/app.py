@@ -95,6 +95,7 @@ def _root(
     ] = False,
 ) -> None:
     talk.is_quiet = progress.is_quiet = quiet
+    progress.say = talk.note
     if context.invoked_subcommand is None:
         print(context.get_help())
 
@@ -176,8 +177,12 @@ def _show_warning(
 
 
 def _describe(error: OSError) -> str:
+    from shoal.files import is_full
+
     reason = error.strerror or str(error)
-    return f"`{error.filename}`: {reason}" if error.filename else reason
+    # Of a copy the second name is the file that is written.
+    name = (is_full(error) and error.filename2) or error.filename
+    return f"`{name}`: {reason}" if name else reason
 
 
 def _usage_hint(error: TyperException, message: str) -> str:

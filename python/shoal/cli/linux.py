@@ -35,7 +35,7 @@ def build(
     """Fetch and build the kernel, once; later calls find it.
 
     The source comes from the distribution's archive through its own package client; nothing is installed, no root is
-    needed. About 10 minutes and 4 GB in the user's cache folder.
+    needed. About 10 minutes and 2.5 GB in the user's cache folder.
 
     [bold]Examples[/]
 
@@ -44,15 +44,19 @@ def build(
       shoal linux build --source ~/src/linux
     """
     from shoal.errors import UsageError
-    from shoal.linux import find_image, kernel
+    from shoal.linux import Image, kernel
 
     if version is not None and source is not None:
         raise UsageError("--version and --source exclude each other", hint="a tree has its own version")
     with Bar("kernel") as bar:
-        kernel.build(version=version, source=source, jobs=jobs, say=talk.note, progress=bar.update)
-    image = find_image()
+
+        def say(text: str) -> None:
+            bar.describe(text)
+            talk.note(text)
+
+        image = Image(kernel.build(version=version, source=source, jobs=jobs, say=say, progress=bar.update))
+        _ = image.helpers
     talk.note(f"Linux {image.release} ({image.mode} mode) is ready: {image.folder}")
-    _ = image.helpers
     data.text(str(image.folder))
 
 

@@ -10,12 +10,16 @@ import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache as kept
 from pathlib import Path
 
 from shoal.errors import UsageError
 from shoal.linux.commands import explain_missing, fetching, missing, output
 from shoal.linux.errors import LinuxError
-from shoal.linux.places import cache
+from shoal.linux.places import cache, filling_cache, locked
+
+# The oldest kernel that the guest, the modules and the configuration are for.
+oldest = (6, 12)
 
 _keyring = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 
@@ -69,25 +73,25 @@ def release_of(version: str | None) -> Release:
     return Release(version, f"linux-source-{series}", known.suite, "")
 
 
+def refuse_unknown(release: Release) -> None:
+    """Refuse a release that is neither in the cache nor in the archive.
+
+    Raises
+    ------
+    LinuxError
+        It is in neither; the message has what the archive has.
+    """
+    if not cache("sources", release.version).exists() and _fetched(release) is None:
+        _offered(release)
+
+
 def fetch(release: Release) -> Path:
     """The source package, from the cache or the archive; its checksum is verified either way."""
+    if (package := _fetched(release)) is not None:
+        return package
+    client, version = _client(release.suite), _offered(release)
     folder = cache("packages")
     folder.mkdir(parents=True, exist_ok=True)
-    if release.sha256:
-        for package in folder.glob(f"{release.package}_*.deb"):
-            if _sha256(package) == release.sha256:
-                return package
-    client = Client(release.suite)
-    offered = client.versions(release.package)
-    version = next((v for v in offered if v == release.version or v.startswith(release.version + "-")), None)
-    if version is None:
-        have = ", ".join(offered) or "none"
-        raise LinuxError(
-            f"the archive no longer has {release.package} {release.version} in {release.suite}; it has: {have}",
-            hint=f"take a newer one with --version {offered[0]} (results differ in detail), or --source PATH"
-            if offered
-            else "name a kernel tree with --source PATH",
-        )
     package = client.download(release.package, version, folder)
     checksum, expected = _sha256(package), release.sha256 or client.checksum(release.package, version)
     if checksum != expected:
@@ -97,6 +101,42 @@ def fetch(release: Release) -> Path:
             hint="run it again; is a proxy in between?",
         )
     return package
+
+
+def _fetched(release: Release) -> Path | None:
+    """The package of a release whose bytes we know, if it is in the cache."""
+    packages = cache("packages").glob(f"{release.package}_*.deb") if release.sha256 else ()
+    return next((package for package in packages if _sha256(package) == release.sha256), None)
+
+
+def _offered(release: Release) -> str:
+    """The archive's version of a release."""
+    offered = _client(release.suite).versions(release.package)
+    for version in offered:
+        if version == release.version or version.startswith(release.version + "-"):
+            return version
+    if offered:
+        raise LinuxError(
+            f"the archive has no {release.package} {release.version} in {release.suite}; it has: {', '.join(offered)}",
+            hint=f"take another one with --version {offered[0]} (results differ in detail), or --source PATH",
+        )
+    have = _kernels()
+    raise LinuxError(
+        f"the archive has no kernel {release.version}; it has {', '.join(have) or 'none that can be built'}",
+        hint=(f"write --version {have[-1]}, or " if have else "")
+        + f"name a kernel tree with --source PATH (kernels from {'.'.join(map(str, oldest))} on)",
+    )
+
+
+def _kernels() -> list[str]:
+    """Series of the kernels in the suites that we take kernels from, newest first, without those that are too old."""
+    series = {
+        (int(match[1]), int(match[2]))
+        for suite in dict.fromkeys(release.suite for release in releases)
+        for name in _client(suite).names("linux-source-")
+        if (match := re.fullmatch(r"linux-source-(\d+)\.(\d+)", name)) and _client(suite).versions(name)
+    }
+    return [f"{major}.{minor}" for major, minor in sorted(series, reverse=True) if (major, minor) >= oldest]
 
 
 class Client:
@@ -111,13 +151,15 @@ class Client:
         uri, own_suite = _archive(archive)
         self.suite = suite or own_suite
         self._folder = cache("apt", self.suite)
-        self._write_configuration(uri)
+        with filling_cache():
+            self._write_configuration(uri)
         self._env = {
             "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
             "LC_ALL": "C",
             "APT_CONFIG": str(self._folder / "apt.conf"),
         }
-        output(["apt-get", "update", "-q"], env=self._env)
+        with locked("apt", "reads the lists of the archive"):
+            output(["apt-get", "update", "-q"], env=self._env)
 
     def _write_configuration(self, uri: str) -> None:
         for part in ("lists/partial", "cache/archives/partial"):
@@ -151,6 +193,10 @@ class Client:
         rows = output(["apt-cache", "madison", package], env=self._env).splitlines()
         return [row.split("|")[1].strip() for row in rows if row.count("|") >= 2]
 
+    def names(self, beginning: str) -> list[str]:
+        """Names of packages that begin so."""
+        return output(["apt-cache", "pkgnames", beginning], env=self._env).split()
+
     def checksum(self, package: str, version: str) -> str:
         """SHA-256 as the archive's signed lists have it."""
         text = output(["apt-cache", "show", f"{package}={version}"], env=self._env)
@@ -175,11 +221,12 @@ class Client:
 
 
 def unpack(packages: Iterable[str], root: Path, client: Client | None = None) -> None:
-    """Fetch packages and unpack them into a folder; nothing is installed."""
+    """Fetch packages and unpack them into a folder of the cache; nothing is installed."""
     client = client or Client()
     folder = cache("packages")
-    for directory in (folder, root):
-        directory.mkdir(parents=True, exist_ok=True)
+    with filling_cache():
+        for directory in (folder, root):
+            directory.mkdir(parents=True, exist_ok=True)
     for package in packages:
         output(["dpkg-deb", "-x", client.download(package, None, folder), root])
 
@@ -187,6 +234,12 @@ def unpack(packages: Iterable[str], root: Path, client: Client | None = None) ->
 def libraries_in(root: Path) -> str:
     """Where programs that were unpacked there find their libraries, for ``LD_LIBRARY_PATH``."""
     return ":".join(str(path) for path in sorted(root.glob("usr/lib/*-linux-gnu*")))
+
+
+@kept
+def _client(suite: str) -> Client:
+    """The client of a suite; its lists are read once in a process."""
+    return Client(suite)
 
 
 def _archive(name: str = "debian") -> tuple[str, str]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import platform
-import shutil
-import tempfile
 import time
 from pathlib import Path
 
@@ -19,9 +18,11 @@ from shoal.linux.commands import (
 )
 from shoal.linux.errors import LinuxError
 from shoal.linux.images import Image, find_image
-from shoal.linux.places import cache
+from shoal.linux.kernel import compiled_bytes, source_bytes
+from shoal.linux.places import cache, room_bytes, temporary
 from shoal.linux.resources import MemoryFolder, shared_memory, smallest_guest_mib
 from shoal.linux.running import run_on_linux
+from shoal.linux.tools import not_fetched
 from shoal.scenario import Scenario
 
 _probe = """
@@ -59,9 +60,13 @@ def _tools() -> Row:
     if lacking := [name for name in absent if name not in fetchable]:
         error = explain_missing(lacking)
         return ("Build tools", "FAILS", f"{error}; {error.hint}")
-    if absent:
-        return ("Build tools", "ok", f"complete; {', '.join(absent)} will be fetched into the cache")
-    return ("Build tools", "ok", "complete")
+    to_fetch = not_fetched(absent, os.environ.get("PATH", ""))
+    text = "complete"
+    if fetched := [name for name in absent if name not in to_fetch]:
+        text += f"; in the cache: {', '.join(fetched)}"
+    if to_fetch:
+        text += f"; to be fetched into the cache: {', '.join(to_fetch)}"
+    return ("Build tools", "ok", text)
 
 
 def _archive() -> Row:
@@ -71,10 +76,10 @@ def _archive() -> Row:
 
 
 def _space() -> Row:
-    folder = next(path for path in (cache(), *cache().parents) if path.exists())
-    free = shutil.disk_usage(folder).free / 1e9
-    enough = free > 4 or (cache() / "default-kernel").exists()
-    return ("Disk", "ok" if enough else "FAILS", f"{free:.0f} GB free at {folder}; a build takes 4 GB")
+    free, need = room_bytes(cache()), source_bytes + compiled_bytes
+    enough = free >= need or (cache() / "default-kernel").exists()
+    text = f"{free / 1e9:.1f} GB free at {cache()}; a build takes {need / 1e9:.1f} GB"
+    return ("Disk", "ok" if enough else "FAILS", text)
 
 
 def _libraries() -> Row:
@@ -85,7 +90,7 @@ def _libraries() -> Row:
 
 
 def _memory_files() -> Row:
-    shm, folder = MemoryFolder("shm", shared_memory), MemoryFolder("folder", Path(tempfile.gettempdir()))
+    shm, folder = MemoryFolder("shm", shared_memory), MemoryFolder("folder", temporary())
     room, other = shm.room_mib(), folder.room_mib()
     if room >= smallest_guest_mib:
         return (str(shm.folder), "ok", f"{room} MiB free for the memory of guests")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from shoal.linux.errors import LinuxError
+from shoal.linux.places import full_folder, no_room
 
 # What each program is for, and the package of Debian and its relatives that has it.
 needed: Mapping[str, tuple[str, str]] = {
@@ -132,10 +133,10 @@ def stream(
 
 
 def failure(command: Sequence[str | Path], lines: Sequence[str], code: int, log: Path | None = None) -> LinuxError:
-    """What a failed command said; a full disk is named as such."""
+    """What a failed command said; of a full disk the folder is named."""
     name = Path(str(command[0])).name
-    if any("No space left on device" in line for line in lines):
-        return LinuxError(f"`{name}` failed: the disk is full", hint="make room (a kernel takes 4 GB) and run it again")
+    if full := [line for line in lines if "No space left on device" in line or "Disk quota exceeded" in line]:
+        return no_room(full_folder("\n".join(full)), doing=f"`{name}` failed: ")
     text = "\n".join(f"  | {line}" for line in lines[-_kept_lines:])
     where = f"the whole output is in {log}" if log else None
     return LinuxError(f"`{name}` failed with code {code}:\n{text}", hint=where)

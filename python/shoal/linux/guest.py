@@ -13,9 +13,11 @@ from pathlib import Path
 
 from shoal import _native
 from shoal.errors import Cancelled
+from shoal.files import is_full
 from shoal.linux.errors import GuestError
 from shoal.linux.images import Image
 from shoal.linux.limits import Limits
+from shoal.linux.places import no_room, temporary
 from shoal.linux.resources import memory, processor
 from shoal.linux.watch import Watch
 
@@ -77,7 +79,12 @@ def run_guest(
         raise watch.failed("the guest's kernel crashed", _reproducible)
     said = next((line for line in reversed(watch.console) if line.startswith("shoal-guest: ")), None)
     if said is not None:
-        raise GuestError(f"the guest stopped: {said.removeprefix('shoal-guest: ')}")
+        stopped = f"the guest stopped: {said.removeprefix('shoal-guest: ')}"
+        if "No space left on device" in said:
+            # It writes its records into its root.
+            full = no_room(folder.parent)
+            raise GuestError(f"{stopped}: {full}", hint=full.hint)
+        raise GuestError(stopped)
 
 
 def _fill(folder: Path, config: str, image: Image) -> None:
@@ -113,6 +120,17 @@ def _arguments(memory_mib: int, image: Image) -> list[str]:
 
 @contextmanager
 def guest_folder() -> Iterator[Path]:
-    """A folder that is the guest's root; gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="shoal-linux-", ignore_cleanup_errors=True) as name:
-        yield Path(name)
+    """A folder that is the guest's root; gone afterwards.
+
+    Raises
+    ------
+    LinuxError
+        There is no room for what is written there.
+    """
+    try:
+        with tempfile.TemporaryDirectory(prefix="shoal-linux-", ignore_cleanup_errors=True) as name:
+            yield Path(name)
+    except OSError as error:
+        if not is_full(error):
+            raise
+        raise no_room(temporary()) from error

@@ -10,12 +10,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from shoal import progress
 from shoal.files import new_folder
 from shoal.linux.archive import release_of
 from shoal.linux.commands import output
 from shoal.linux.errors import LinuxError
 from shoal.linux.limits import Limits
-from shoal.linux.places import cache, digest, files, locked, sources
+from shoal.linux.places import cache, digest, files, filling_cache, locked, sources
 from shoal.linux.programs import Program
 from shoal.linux.tools import build_environment
 
@@ -66,6 +67,11 @@ class Image:
         """``uname -r`` in the guest."""
         return str(json.loads(self.description)["release"])
 
+    @property
+    def disciplines(self) -> list[str]:
+        """Queue disciplines that are built in, without our modules."""
+        return list(json.loads((self.folder / "kernel.json").read_text(encoding="utf-8"))["disciplines"])
+
     @cached_property
     def _helpers_digest(self) -> str:
         ours = [
@@ -81,8 +87,9 @@ class Image:
         """Folder with ``init``, ``launch``, the shim and the modules, built if our sources have changed."""
         folder = self.folder / f"helpers-{self._helpers_digest}"
         if not folder.exists():
-            with locked("helpers"):
+            with locked("helpers", "builds the guest's programs and modules"):
                 if not folder.exists():
+                    progress.say(f"building the guest's programs and modules for Linux {self.release}: seconds, once")
                     _build_helpers(folder, self.tree)
         return folder
 
@@ -175,6 +182,7 @@ def _find_version(version: str) -> Image:
     return Image(matching[-1])
 
 
+@filling_cache()
 def _build_helpers(target: Path, tree: Path) -> None:
     env = build_environment()
     if not (tree / "Module.symvers").exists():

@@ -29,7 +29,7 @@ def find_iperf3(name: str) -> Program:
     if name != "iperf3":
         raise LinuxError(f"--generator: there is no program `{name}`", hint="write iperf3, or the path of an iperf3")
     root = cache("tools", "iperf3")
-    with locked("iperf3"):
+    with locked("iperf3", "fetches iperf3"):
         if not (root / "usr/bin/iperf3").exists():
             _fetch(root)
     return _described(Start(root / "usr/bin/iperf3", libraries_in(root)))

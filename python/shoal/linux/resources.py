@@ -23,7 +23,6 @@ shared_memory = Path("/dev/shm")  # noqa: S108  (the guest makes an unnamed file
 # The smallest guest (`memory_mib` of a plan).
 smallest_guest_mib = 256
 _names = "shoal/linux/"
-_memory_names = re.compile(rf"@{_names}memory/(\d+)/\S+/(shm|folder)/(\d+)$", flags=re.M)
 
 
 @dataclass(frozen=True)
@@ -122,7 +121,8 @@ def _claims_before(since: int) -> list[tuple[str, int]]:
         text = Path("/proc/net/unix").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return []
-    return [(word, int(mib)) for when, word, mib in _memory_names.findall(text) if int(when) < since]
+    claims = re.findall(rf"@{_names}memory/(\d+)/\S+/(shm|folder)/(\d+)$", text, flags=re.M)
+    return [(word, int(mib)) for when, word, mib in claims if int(when) < since]
 
 
 def _claim(name: str) -> socket.socket | None:

@@ -6,17 +6,17 @@ import re
 import shlex
 import shutil
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from shoal.errors import UsageError
 from shoal.linux.archive import Client, libraries_in, unpack
 from shoal.linux.commands import fetching, missing
-from shoal.linux.errors import LinuxError
+from shoal.linux.errors import GuestError, LinuxError
 from shoal.linux.guest import guest_folder, run_guest
 from shoal.linux.images import Image
-from shoal.linux.places import cache, locked
+from shoal.linux.places import cache, filling_cache, locked
 from shoal.linux.programs import Program, Start
 
 # A release of the distribution whose `tc` knows the disciplines of the newest kernels, and what the program needs.
@@ -76,10 +76,13 @@ class Line:
         Without ``tc``.
     device
         Whose queue it changes.
+    number
+        Its number in its file, from 1.
     """
 
     words: tuple[str, ...]
     device: str
+    number: int
 
     @property
     def kind(self) -> str | None:
@@ -141,7 +144,7 @@ def lines_of(text: str) -> list[Line]:
             raise UsageError(f"line {number}: `{device}` is no name of a device", hint="up to 15 letters and digits")
         if any(re.search(r"\s", word) for word in words):
             raise UsageError(f"line {number}: a word with a blank", hint="leave the quotes out")
-        lines.append(Line(tuple(words[1:]), device))
+        lines.append(Line(tuple(words[1:]), device, number))
     if not lines:
         raise UsageError("there is no line for `tc`", hint="lines as in: tc qdisc add dev eth0 root codel")
     return lines
@@ -155,11 +158,11 @@ def load(lines: Sequence[Line], image: Image, *, has_queues: bool = True) -> Loa
     Raises
     ------
     GuestError
-        `tc` or the kernel refuses a line; the message has what `tc` says.
+        `tc` or the kernel refuses a line; the message has its number and what `tc` says.
     LinuxError
         There is no `tc` that knows all of their disciplines.
     """
-    tc = find_tc({line.kind for line in lines if line.kind})
+    tc = find_tc({line.kind: f"line {line.number}: " for line in reversed(lines) if line.kind})
     devices = _devices(lines)
     instructions = [f"tc r1 {' '.join(line.words)}" for line in lines]
     instructions += _shown(
@@ -168,8 +171,23 @@ def load(lines: Sequence[Line], image: Image, *, has_queues: bool = True) -> Loa
         if has_queues and line.kind and not {"ingress", "clsact"} & {*line.words}
     )
     instructions += [f"tc r1 -d qdisc show dev {device}" for device in devices]
-    queues, said = _made(devices, instructions, image, tc)
+    try:
+        queues, said = _made(devices, instructions, image, tc)
+    except GuestError as error:
+        raise _of_line(error, lines, len(_testbed(devices)), image) from error
     return Loaded(queues, said, tc.version)
+
+
+def _of_line(error: GuestError, lines: Sequence[Line], before: int, image: Image) -> GuestError:
+    """The error with the number of the user's line in place of that of the guest's instruction."""
+    match = re.search(r"config line (\d+): (.*)", str(error))
+    at = int(match[1]) - before - 1 if match else -1
+    if match is None or not 0 <= at < len(lines):
+        return error
+    line, said, hint = lines[at], match[2], error.hint
+    if "qdisc kind is unknown" in said:
+        hint = f"Linux {image.release} here has {', '.join(image.disciplines)}"
+    return GuestError(f"line {line.number}: `tc {' '.join(line.words)}`: {said}", hint=hint)
 
 
 def configured(given: Sequence[tuple[int, int, str, str]], image: Image) -> tuple[Queue, ...]:
@@ -207,26 +225,30 @@ def _attributes(data: bytes) -> dict[int, bytes]:
     return attributes
 
 
-def find_tc(kinds: Iterable[str]) -> Program:
+def find_tc(kinds: Mapping[str, str]) -> Program:
     """A `tc` that knows some disciplines: this machine's, or one of a newer release of the distribution.
+
+    ``kinds`` has the disciplines, each with the place at which it is asked for, for the message.
 
     Raises
     ------
     LinuxError
         There is none.
     """
-    kinds = sorted(kinds)
     starts = [Start(Path(path)) for path in (shutil.which("tc"), shutil.which("tc", path="/usr/sbin:/sbin")) if path]
     for start in starts:
         if _knows(start, kinds):
             return _described(start)
     root = cache("tools", f"tc-{_suite}")
-    with locked("tc"):
+    with locked("tc", "fetches tc"), filling_cache():
         if not (root / "done").exists():
             _fetch(root)
     start = _fetched(root)
     if unknown := [kind for kind in kinds if not _knows(start, [kind])]:
-        raise LinuxError(f"no `tc` here knows {', '.join(unknown)}", hint="is the name of the discipline misspelt?")
+        raise LinuxError(
+            f"{kinds[unknown[0]]}no `tc` here knows {', '.join(unknown)}",
+            hint="is the name of the discipline misspelt?",
+        )
     return _described(start)
 
 
@@ -275,16 +297,20 @@ def _shown(places: Iterable[tuple[str, int, int]]) -> list[str]:
     return [f"queue r1 {device} {parent} {handle}" for device, parent, handle in dict.fromkeys(places)]
 
 
+def _testbed(devices: Sequence[str]) -> list[str]:
+    """Instructions that make the devices."""
+    pairs = [f"veth r1 {name} 10.3.{at}.1 r2 p{at} 10.3.{at}.2 1500" for at, name in enumerate(devices)]
+    return ["host r1", "host r2", *pairs]
+
+
 def _made(
     devices: Sequence[str], instructions: Sequence[str], image: Image, tc: Program | None
 ) -> tuple[tuple[Queue, ...], str]:
     """What a guest with these devices has after some instructions."""
-    made = ["host r1", "host r2"]
-    made += [f"veth r1 {name} 10.3.{at}.1 r2 p{at} 10.3.{at}.2 1500" for at, name in enumerate(devices)]
     with guest_folder() as folder:
         if tc is not None:
             tc.copy_into(folder)
-        run_guest("\n".join([*made, *instructions, "halt", ""]), image, folder, memory_mib=_memory_mib)
+        run_guest("\n".join([*_testbed(devices), *instructions, "halt", ""]), image, folder, memory_mib=_memory_mib)
         queues, said = folder / "queues", folder / "said"
         rows = [line.split(" ") for line in queues.read_text(encoding="utf-8").splitlines()] if queues.exists() else []
         return tuple(Queue(kind, options) for _, kind, options in rows), (

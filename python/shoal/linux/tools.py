@@ -42,17 +42,27 @@ def build_environment() -> dict[str, str]:
     return env
 
 
+def not_fetched(names: list[str], path: str) -> list[str]:
+    """Which of the generators that the machine lacks are not in the cache either."""
+    return missing({name: needed[name] for name in names}, path=_search_path(path))
+
+
+def _search_path(path: str) -> str:
+    return f"{cache('tools', 'root', 'usr/bin')}:{path}"
+
+
 def _fetched(names: list[str], path: str) -> dict[str, str]:
     root = cache("tools", "root")
-    search_path = f"{root / 'usr/bin'}:{path}"
-    with locked("tools"):
-        if still := missing({name: needed[name] for name in names}, path=search_path):
+    search_path = _search_path(path)
+    with locked("tools", f"fetches {', '.join(names)}"):
+        if still := not_fetched(names, path):
             if missing(fetching):
                 raise explain_missing(still)
             try:
                 unpack(dict.fromkeys(package for name in still for package in _packages[name]), root)
             except LinuxError as error:
-                raise explain_missing(still) from error
+                what = f"{explain_missing(still)}; fetching them failed: {error}"
+                raise LinuxError(what, hint=error.hint or explain_missing(still).hint) from error
     return {
         "PATH": search_path,
         "LD_LIBRARY_PATH": libraries_in(root),

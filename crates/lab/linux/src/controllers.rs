@@ -12,6 +12,7 @@ use shoal_cc::{
     AckCounting, AlphaAfter, AlphaResolution, AlphaUpdate, CcConfig, CounterOnCut, CutStyle, DctcpConfig,
     EcnUse, Gain, MarkCounting, SsthreshAfterCut,
 };
+use shoal_scenario::KERNEL_CONTROLLERS;
 use shoal_tcp::{CwrAck, EcnFeedback, EcnSetting, EndpointConfig, Profile};
 
 /// The stack profile that stands for the kernel's own TCP, whatever its version.
@@ -112,6 +113,9 @@ fn law(preset: &str, endpoint: &EndpointConfig, place: &str, refusals: &mut Refu
         ("reno" | "ecn-reno" | "ecn-newreno", _) if is_preset => plain("reno", false),
         ("cubic", _) if is_preset => plain("cubic", false),
         ("dctcp", _) if is_preset => plain("dctcp", true),
+        (name, _) if let Some(name) = KERNEL_CONTROLLERS.iter().find(|known| **known == name) => {
+            plain(name, false)
+        }
         ("dctcp-ikr", CcConfig::Dctcp(config)) => ikr(config, counts_acks),
         ("dctcp-freebsd", CcConfig::Dctcp(config)) => one_sided(config),
         ("reno" | "ecn-reno" | "cubic" | "dctcp", _) => None,
@@ -119,7 +123,7 @@ fn law(preset: &str, endpoint: &EndpointConfig, place: &str, refusals: &mut Refu
             refusals.add(
                 place,
                 format!("no kernel has the congestion control `{preset}`"),
-                "on Linux: reno, ecn-reno, cubic, dctcp, dctcp-ikr, dctcp-freebsd",
+                "on Linux: reno, ecn-reno, cubic, dctcp, dctcp-ikr, dctcp-freebsd, bbr",
             );
             return None;
         }

@@ -42,8 +42,10 @@ pub struct Rule {
 
 /// Most flows: the port numbers from 10000 upwards identify them.
 const MAX_FLOWS: usize = 50_000;
-/// Interval of TCP_INFO samples, unless the time series require another.
-const SAMPLE: Span = Span::from_millis(10);
+/// Longest interval of TCP_INFO samples, unless all flows together would have more than [`MAX_SAMPLES`].
+const LONGEST_SAMPLE: Span = Span::from_millis(10);
+/// Fewest samples of a run, which decide in runs of less than a second: their means need samples as well.
+const FEWEST_SAMPLES: u64 = 100;
 /// Most samples of all flows together; more would cost more time than the packets.
 const MAX_SAMPLES: u64 = 4_000_000;
 /// Bytes that a receiver reads at a time. A receiver that reads every packet costs three times as much, and
@@ -429,11 +431,13 @@ fn names(control: &Control, app: &App) -> [&'static str; 3] {
     [control.sender, connects_as, control.listener]
 }
 
-/// Interval of samples: it divides the bin of the time series, so that bins end with a sample.
+/// Interval of samples: a hundredth of the duration, and 10 ms at most. It divides the bin of the time series,
+/// so that bins end with a sample.
 pub(crate) fn sample_interval(experiment: &Experiment) -> Span {
     let flows = experiment.flows.len() as u64;
-    let least = experiment.duration.as_nanos() * flows / MAX_SAMPLES;
-    let pace = Span::from_nanos(SAMPLE.as_nanos().max(least));
+    let duration = experiment.duration.as_nanos();
+    let least = (duration * flows / MAX_SAMPLES).max(1);
+    let pace = Span::from_nanos((duration / FEWEST_SAMPLES).min(LONGEST_SAMPLE.as_nanos()).max(least));
     match experiment.trace.series_interval {
         Some(bin) => {
             Span::from_nanos((bin.as_nanos() / bin.as_nanos().div_ceil(pace.as_nanos()).max(1)).max(1))

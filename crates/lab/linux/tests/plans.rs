@@ -177,6 +177,24 @@ rtt = "50 ms"
 }
 
 #[test]
+fn short_runs_have_a_hundred_samples_and_longer_ones_a_sample_every_10_ms() {
+    let interval = |duration: &str, series: &str| {
+        let text = STEP
+            .replace("duration = \"60 s\"\nwarmup = \"10 s\"", &format!("duration = \"{duration}\""))
+            + &format!("trace = {{ series = \"{series}\" }}\n");
+        let config = plan(&text).unwrap().config;
+        config.lines().last().unwrap().split(' ').nth(2).unwrap().parse::<u64>().unwrap()
+    };
+    assert_eq!(interval("60 s", "off"), 10_000_000);
+    assert_eq!(interval("1 s", "off"), 10_000_000);
+    assert_eq!(interval("12 ms", "off"), 120_000);
+    assert_eq!(interval("99 ns", "off"), 1);
+    // A bin ends with a sample: nine in each.
+    assert_eq!(interval("12 ms", "1 ms"), 111_111);
+    assert_eq!(interval("12 ms", "20 us"), 20_000);
+}
+
+#[test]
 fn everything_that_linux_cannot_express_is_listed_at_once() {
     let refusals = plan(
         r#"
@@ -231,6 +249,17 @@ packets = true
     says("trace.packets", "does not write tables of packets");
     assert_eq!(refusals.len(), 8);
     assert!(refusals.iter().all(|refusal| !refusal.hint.is_empty()));
+}
+
+#[test]
+fn bbr_is_the_kernels_where_it_has_it() {
+    let text = STEP.replace("dctcp", "bbr");
+    let (without, with) = (kernel(), kernel_with("bbr reno", "bfifo netem pfifo red"));
+    let plan = Plan::new(&experiment(&text), &with, false).unwrap();
+    assert!(lines(&plan, "flow")[0].starts_with("flow s0 d0 10.1.0.2 10.2.0.2 bbr bbr bbr "));
+    assert!(lines(&plan, "sysctl").contains(&"sysctl s0 net/ipv4/tcp_ecn 0"));
+    let refused = Plan::new(&experiment(&text), &without, false).unwrap_err();
+    assert_eq!(refused[0].reason, "Linux 7.3.4-shoal has no congestion control `bbr`");
 }
 
 #[test]

@@ -87,7 +87,8 @@ pub struct LinuxRun {
     pub generator: Option<String>,
     /// How guest processes ran; each mode has its own sample path.
     pub mode: String,
-    /// Time between samples of the sockets, in seconds.
+    /// Time between samples of the sockets, in seconds: a hundredth of the duration and 10 ms at most, unless
+    /// bins of the time series are shorter or millions of samples would come together.
     pub sample_s: f64,
     /// Where the kernel stood in for something else.
     pub notes: Vec<String>,

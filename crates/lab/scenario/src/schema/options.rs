@@ -127,10 +127,15 @@ impl Field for CcOptions {
     }
 }
 
-/// Names of all controller presets.
+/// Names of all controllers.
 pub(crate) fn cc_names() -> Vec<&'static str> {
-    PRESETS.iter().map(|preset| preset.name).collect()
+    PRESETS.iter().map(|preset| preset.name).chain(KERNEL_CONTROLLERS).collect()
 }
+
+/// Controllers of the kernel without a model: scenarios that name them run on the kernel alone.
+///
+/// Planes ask for the name, and the endpoints of such groups have Reno in their place.
+pub const KERNEL_CONTROLLERS: [&str; 1] = ["bbr"];
 
 /// Name that stands for no controller, for traffic that does not respond to congestion.
 pub(crate) const NO_CONTROLLER: &str = "none";
@@ -150,6 +155,16 @@ pub(crate) fn cc_config(group: &FlowGroup, keys: &Table<'_>) -> Option<CcConfig>
         let hint = "name a controller, as in cc = \"reno\", or write app = { unresponsive = \"1 Mbit/s\" }";
         keys.error("cc", message, hint);
         return None;
+    }
+    if KERNEL_CONTROLLERS.contains(&group.cc.as_str()) {
+        if keys.remarks.tree.find(&keys.at("cc_options")).is_some() {
+            let message = format!(
+                "the congestion controller \"{}\" is the kernel's, which has no options here",
+                group.cc
+            );
+            keys.error("cc_options", message, "leave cc_options out");
+        }
+        return CcConfig::preset("reno");
     }
     let Some(preset) = CcConfig::preset(&group.cc) else {
         let message = format!("unknown congestion controller \"{}\"", group.cc);
