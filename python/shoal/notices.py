@@ -16,14 +16,14 @@ class Notice:
     Attributes
     ----------
     kind
-        Stable name: ``starved``, ``idle-despite-windows``, ``retransmissions-without-drops``, or that of a note of the
-        scenario.
+        Stable name: ``starved``, ``below-fair-share``, ``unequal-shares``, ``retransmission-storm``, ``heavy-loss``,
+        ``idle-despite-windows``, ``retransmissions-without-drops``, or that of a note of the scenario.
     text
         One sentence without a full stop.
     groups, links
         Names of the flow groups and links that it is about.
     mechanisms
-        With ``starved``: stable names of what the numbers of the run support; empty if no mechanism is determined.
+        Of the first five kinds: stable names of what the numbers of the run support; empty if no mechanism is determined.
     """
 
     kind: str

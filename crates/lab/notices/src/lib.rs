@@ -10,7 +10,7 @@ mod unequal;
 pub use fair_share::{Demand, max_min};
 pub use implausible::{IDLE, UNEXPLAINED};
 pub use starvation::{
-    BACKOFF, BELOW_SHARE, FLOOR, FURTHER_AWAY, GROWING, LOCKED_OUT, SHARED_THRESHOLD, STARVED,
+    BACKOFF, BELOW_SHARE, FLOOR, FURTHER_AWAY, GROWING, LOCKED_OUT, SEVERAL_QUEUES, SHARED_THRESHOLD, STARVED,
 };
 pub use storm::{HEAVY_LOSS, OVERGROWN, SMALL_WINDOWS, STORM, UNDONE_TIMEOUT};
 pub use unequal::{CONVERGING, DIFFERENT_ROUND_TRIPS, UNEQUAL, UNEVEN_LOSSES, UNEVEN_MARKS};
@@ -29,7 +29,7 @@ pub fn of_run(experiment: &Experiment, finished: &Finished<'_>) -> Vec<Notice> {
         mechanisms: Vec::new(),
     });
     let mut notices: Vec<Notice> = notes.collect();
-    notices.extend(storm::find(experiment, finished));
+    let lossy = storm::find(experiment, finished);
     let (mut short, mut unequal) =
         (starvation::find(experiment, finished), unequal::find(experiment, finished));
     // What is said of a group in one way is not said in a milder one, too.
@@ -40,8 +40,9 @@ pub fn of_run(experiment: &Experiment, finished: &Finished<'_>) -> Vec<Notice> {
         unequal.iter().any(|notice| notice.groups.len() > 1 && notice.groups.contains(group))
     };
     short.retain(|notice| notice.kind == STARVED || !notice.groups.iter().any(is_alike));
-    notices.extend(short);
-    notices.extend(unequal);
-    notices.extend(implausible::find(experiment, finished.groups, finished.bottlenecks));
+    let mut implausible = implausible::find(experiment, finished.groups, finished.bottlenecks);
+    // The windows of a storm say nothing about rates.
+    implausible.retain(|notice| notice.kind != IDLE || lossy.iter().all(|lossy| lossy.links != notice.links));
+    notices.extend(lossy.into_iter().chain(short).chain(unequal).chain(implausible));
     notices
 }

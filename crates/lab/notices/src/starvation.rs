@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use shoal_measure::{Bottleneck, Finished, GroupResult, Notice};
-use shoal_scenario::{Experiment, Flow};
+use shoal_scenario::{Experiment, Flow, Link};
 use shoal_tcp::{EcnSetting, EndpointConfig};
 
 use crate::backlogged::{fair_shares, in_words, is_backlogged, numbered, packet_bits, rate, window};
@@ -28,6 +28,8 @@ pub const BACKOFF: &str = "timeout-back-off";
 pub const FLOOR: &str = "smallest-window";
 /// Mechanism: the group's round trips are longer than those of the others in the queue, by enough to explain its rate.
 pub const FURTHER_AWAY: &str = "longer-round-trip";
+/// Mechanism: the group's packets pass several queues that signal congestion, where others pass one.
+pub const SEVERAL_QUEUES: &str = "several-queues";
 /// Mechanism: the group's flows have not reduced their windows once in the measurement, and still grow.
 pub const GROWING: &str = "still-growing";
 
@@ -64,9 +66,11 @@ pub(crate) fn find(experiment: &Experiment, finished: &Finished<'_>) -> Vec<Noti
         VOICES.iter().find(is_meant)
     };
     // A fair share is at most the rate of the slowest link on the path, so that most groups need no closer look.
+    // Where packets are dropped with given probabilities, the scenario gives the rate.
     let may_be_short = |group: &&Backlogged<'_>| {
         let most_bps = group.narrowest_bps(experiment);
-        most_bps.is_finite() && voice_of(group, most_bps).is_some()
+        let is_given = experiment.links_of(group.flow.forward).any(Link::drops_by_plan);
+        most_bps.is_finite() && !is_given && voice_of(group, most_bps).is_some()
     };
     if !backlogged.iter().any(|group| may_be_short(&group)) {
         return Vec::new();
@@ -183,7 +187,15 @@ impl Judged<'_> {
             .iter()
             .filter(|link| names.contains(&link.name.as_str()))
             .max_by_key(|link| link.dropped);
-        let reasons = self.reasons(group, link);
+        let mut reasons = self.reasons(group, link);
+        let signals = |link: &&Bottleneck| link.marked + link.dropped > 0;
+        let busy =
+            bottlenecks.iter().filter(|link| names.contains(&link.name.as_str())).filter(signals).count();
+        if busy > 1 {
+            let text =
+                format!("its packets pass {busy} queues that mark or drop, and each of them reduces it");
+            reasons.push((SEVERAL_QUEUES, text));
+        }
         let (each, flows) =
             if group.flows > 1.0 { (" each", "its flows get") } else { ("", "its flow gets") };
         Notice {

@@ -84,11 +84,12 @@ impl Flooded<'_> {
             kind: kind.to_owned(),
             text: format!(
                 "the link {} dropped {:.1} % of the packets that arrived{}, and most of them were sent again by {} \
-                 ({again} packets sent again, {timeouts} timeouts); {}",
+                 ({again} packets sent again, {timeouts} {}); {}",
                 self.drops.name,
                 100.0 * self.drops.dropped as f64 / self.drops.arrived as f64,
                 self.since(),
                 groups.join(" and "),
+                if timeouts == 1 { "timeout" } else { "timeouts" },
                 in_words(&reasons),
             ),
             groups: groups.into_iter().map(str::to_owned).collect(),

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use shoal_measure::{Finished, FlowResult, Notice};
 use shoal_scenario::{Experiment, LinkId};
-use shoal_units::Rate;
+use shoal_units::{Rate, Time};
 
 use crate::backlogged::{in_words, is_backlogged, numbered, rate, window};
 use crate::starvation::BACKOFF;
@@ -19,7 +19,7 @@ pub const UNEQUAL: &str = "unequal-shares";
 pub const DIFFERENT_ROUND_TRIPS: &str = "different-round-trips";
 /// Mechanism: too few reductions in the measurement for the flows to have come together.
 pub const CONVERGING: &str = "not-converged";
-/// Mechanism: the queue marks more of the packets of the smaller flow, which holds the shares where they are.
+/// Mechanism: the smaller flow finds more of its packets marked, which holds the shares where they are.
 pub const UNEVEN_MARKS: &str = "uneven-marks";
 /// Mechanism: the queue drops more of the packets of the smaller flow.
 pub const UNEVEN_LOSSES: &str = "uneven-losses";
@@ -34,11 +34,12 @@ const LEAST_ROUND_TRIPS: f64 = 100.0;
 /// Round trips within this factor count as the same: with such a factor, rates differ by a fifth at most.
 const SAME_ROUND_TRIP: f64 = 1.1;
 /// Reductions times the part of the window that one takes, from which on flows have come together: if all flows are
-/// reduced together, their difference is exp(-3), a twentieth, of what it was.
+/// reduced together, their difference is exp(-3), a twentieth, of what it was. Before the measurement flows are taken to
+/// have been reduced as often as in it, from the start of the last one on.
 const TOGETHER: f64 = 3.0;
 /// Part of its window that a loss-based flow gives up at least (RFC 9438 section 4.6: CUBIC's beta is 0.7).
 const LEAST_CUT: f64 = 0.3;
-/// Multiple of the larger flow's marks or losses per packet from which on the smaller one has more of them.
+/// Multiple of the larger flow's marked or lost part of its packets from which on the smaller one has more of them.
 const MORE: f64 = 1.5;
 
 pub(crate) fn find(experiment: &Experiment, finished: &Finished<'_>) -> Vec<Notice> {
@@ -51,7 +52,8 @@ pub(crate) fn find(experiment: &Experiment, finished: &Finished<'_>) -> Vec<Noti
         }
         let (Some(wire_bps), Some(base_rtt_s)) = (result.wire_bps, result.base_rtt_s) else { continue };
         let (there, back) = (&ways[flow.forward as usize], &ways[flow.backward as usize]);
-        let member = Member { group, endpoint: flow.endpoint, result, wire_bps, base_rtt_s };
+        let member =
+            Member { group, endpoint: flow.endpoint, start: flow.start, result, wire_bps, base_rtt_s };
         comparable.entry((kinds[group], there, back)).or_default().push(member);
     }
     let sets = comparable.into_values().flat_map(alike);
@@ -94,6 +96,7 @@ fn way(experiment: &Experiment, path: &[LinkId]) -> Vec<Step> {
 struct Member<'a> {
     group: usize,
     endpoint: u32,
+    start: Time,
     result: &'a FlowResult,
     wire_bps: f64,
     base_rtt_s: f64,
@@ -108,6 +111,11 @@ impl Member<'_> {
     /// Part of its window that one of its reductions takes.
     fn cut(&self) -> f64 {
         self.result.alpha.mean.map_or(LEAST_CUT, |alpha| alpha / 2.0)
+    }
+
+    /// Part of its packets that it takes to be marked: alpha, or else what was marked of those that arrived.
+    fn marked(&self) -> Option<f64> {
+        self.result.alpha.mean.or_else(|| self.part(self.result.marks_seen))
     }
 
     /// A count of its packets as a part of those that arrived.
@@ -217,10 +225,10 @@ impl Alike<'_> {
             reasons.push((BACKOFF, text));
         }
         let reductions = largest.result.reductions;
-        if reductions as f64 * largest.cut() < TOGETHER {
+        if reductions as f64 * largest.cut() * self.together_s() / window_s < TOGETHER {
             let times = if reductions == 1 { "time" } else { "times" };
             let text = format!(
-                "the largest was reduced {reductions} {times} in the measurement, by {:.0} % each, which is too little for \
+                "the largest was reduced {reductions} {times} in the measurement, by {:.1} % each, which is too little for \
                  the flows to have come together: a longer run shows whether they do",
                 100.0 * largest.cut()
             );
@@ -231,6 +239,12 @@ impl Alike<'_> {
         reasons
     }
 
+    /// Seconds from the start of the last flow to the end of the run.
+    fn together_s(&self) -> f64 {
+        let last = self.members.iter().map(|member| member.start).max().unwrap_or(Time::ZERO);
+        (window(self.experiment).1 - last).as_secs_f64()
+    }
+
     /// Seconds that a flow's segments take at one in each round trip.
     fn busy_s(&self, member: &Member<'_>) -> f64 {
         let mss = f64::from(self.experiment.endpoints[member.endpoint as usize].mss());
@@ -238,24 +252,22 @@ impl Alike<'_> {
         segments * member.rtt_s()
     }
 
-    /// Whether the queue holds the shares where they are, by more signals for the smaller flow.
+    /// Whether signals hold the shares where they are: more of them for the smaller flow.
     fn uneven(&self, smallest: &Member<'_>, largest: &Member<'_>) -> Option<(&'static str, String)> {
-        let marks = (smallest.part(smallest.result.marks_seen)?, largest.part(largest.result.marks_seen)?);
         let losses = (smallest.part(smallest.result.losses)?, largest.part(largest.result.losses)?);
-        let segments = self.experiment.endpoints[smallest.endpoint as usize].offload.is_some();
-        if marks.0 > MORE * marks.1 && marks.0 > losses.0 {
-            let bursts = if segments {
-                ", likely because hosts that hand over several packets at once send them as bursts, each of which meets \
-                 the queue at the same point of its cycle again"
-            } else {
-                ", likely because packets of each flow come together and meet the queue at the same point of its cycle \
-                 again"
+        let seen = (smallest.marked()?, largest.marked()?);
+        if seen.0 > MORE * seen.1 && seen.0 > losses.0 {
+            let bursts = match self.experiment.endpoints[smallest.endpoint as usize].offload {
+                Some(_) => {
+                    "hosts that hand over several packets at once send them as bursts, each of which meets"
+                }
+                None => "the packets of a flow come together and meet",
             };
             let text = format!(
-                "the queue marks {:.2} % of the packets of the smallest and {:.2} % of those of the largest, which holds \
-                 their shares where they are{bursts}",
-                100.0 * marks.0,
-                100.0 * marks.1
+                "the smallest finds {:.2} % of its packets marked and the largest {:.2} %, which holds their shares where \
+                 they are, likely because {bursts} the queue at the same point of its cycle again and again",
+                100.0 * seen.0,
+                100.0 * seen.1
             );
             return Some((UNEVEN_MARKS, text));
         }
