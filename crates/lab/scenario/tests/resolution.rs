@@ -524,3 +524,19 @@ fn sines_become_steps_with_their_means() {
     assert!((mean - 5.0).abs() < 1e-3, "{mean}");
     assert!((delays[1].1 - (5.0 + 5.0 * 0.900_316)).abs() < 2e-3, "{:?}", delays[1]);
 }
+
+/// 20 packets of RED are 30 kB with its mean packet of 1500 B, and 180 kB with one of 9000 B, whatever flows send.
+#[test]
+fn thresholds_of_red_in_packets_count_mean_packets() {
+    let min_bytes = |mean_packet: &str, mtu: &str| {
+        let law =
+            format!("aqm = {{ kind = \"red\", min = \"20 packets\", max = \"60 packets\" {mean_packet} }}");
+        let experiment = resolve(&law, &format!("cc = \"reno\" {mtu}"));
+        let QueueConfig::Red(red) = &experiment.links[0].queue else { panic!() };
+        let kinds: Vec<&str> = experiment.notes.iter().map(|note| note.kind).collect();
+        (red.parameters.min_bytes, kinds)
+    };
+    assert_eq!(min_bytes("", ""), (30_000.0, vec![]));
+    assert_eq!(min_bytes("", ", mtu = \"9000 B\""), (30_000.0, vec!["packets-of-mean-size"]));
+    assert_eq!(min_bytes(", mean_packet = \"9000 B\"", ", mtu = \"9000 B\""), (180_000.0, vec![]));
+}
