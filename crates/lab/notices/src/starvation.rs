@@ -46,8 +46,8 @@ struct Voice {
 
 const VOICES: [Voice; 2] = [
     Voice { kind: STARVED, part: 0.1, least_round_trips: 20.0, said: "is starved" },
-    // A factor of three is twice what one halving of the window does either way, so that a flow whose sawtooth is
-    // caught at a bad time is not meant. A longer measurement is asked for than for a flow that gets nearly nothing.
+    // A flow whose window was just halved has two thirds of its mean rate: less than a third is no sawtooth that was
+    // looked at in a bad moment. A longer measurement is asked for than for a flow that gets nearly nothing.
     Voice { kind: BELOW_SHARE, part: 0.3, least_round_trips: 100.0, said: "gets much less than its share" },
 ];
 /// Minimum retransmission timeout in seconds (TCP_RTO_MIN of Linux).

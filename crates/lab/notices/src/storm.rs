@@ -171,9 +171,10 @@ impl Overgrown {
             "the window of a flow of {} grew to {:.0} packets, where path and queue hold {:.0}",
             experiment.groups[self.group].name, self.cwnd_packets, self.held_packets
         );
-        let undone = "likely after a timeout that was found to be spurious while the network marked: Linux then keeps a \
-                      window of 1 as the one before the reduction, DCTCP sets the threshold from the window at the next \
-                      loss, and proportional rate reduction sends the quotient of the two for each packet delivered";
+        let undone = "likely after a timeout that was found to be spurious while the network marked: Linux then keeps \
+                      a window of 1 as the one before the reduction, DCTCP sets the threshold from the window at the \
+                      next loss, and proportional rate reduction sends the quotient of the two for each packet \
+                      delivered";
         let mut reasons = vec![(OVERGROWN, grew)];
         if self.may_undo {
             reasons.push((UNDONE_TIMEOUT, undone.to_owned()));

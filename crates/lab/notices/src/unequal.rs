@@ -34,8 +34,8 @@ const LEAST_ROUND_TRIPS: f64 = 100.0;
 /// Round trips within this factor count as the same: with such a factor, rates differ by a fifth at most.
 const SAME_ROUND_TRIP: f64 = 1.1;
 /// Reductions times the part of the window that one takes, from which on flows have come together: if all flows are
-/// reduced together, their difference is exp(-3), a twentieth, of what it was. Before the measurement flows are taken to
-/// have been reduced as often as in it, from the start of the last one on.
+/// reduced together, their difference is exp(-3), a twentieth, of what it was. Before the measurement flows are taken
+/// to have been reduced as often as in it, from the start of the last one on.
 const TOGETHER: f64 = 3.0;
 /// Part of its window that a loss-based flow gives up at least (RFC 9438 section 4.6: CUBIC's beta is 0.7).
 const LEAST_CUT: f64 = 0.3;
@@ -183,8 +183,8 @@ impl Alike<'_> {
         Some(Notice {
             kind: UNEQUAL.to_owned(),
             text: format!(
-                "the {flows:.0} flows of {} are alike and share unequally: the smallest{} gets {} and the largest{} {}, \
-                 where equal shares are {} each; {}",
+                "the {flows:.0} flows of {} are alike and share unequally: the smallest{} gets {} and the largest{} \
+                 {}, where equal shares are {} each; {}",
                 names.join(" and "),
                 of_which(smallest),
                 rate(smallest.wire_bps),
@@ -228,8 +228,8 @@ impl Alike<'_> {
         if reductions as f64 * largest.cut() * self.together_s() / window_s < TOGETHER {
             let times = if reductions == 1 { "time" } else { "times" };
             let text = format!(
-                "the largest was reduced {reductions} {times} in the measurement, by {:.1} % each, which is too little for \
-                 the flows to have come together: a longer run shows whether they do",
+                "the largest was reduced {reductions} {times} in the measurement, by {:.1} % each, which is too \
+                 little for the flows to have come together: a longer run shows whether they do",
                 100.0 * largest.cut()
             );
             reasons.push((CONVERGING, text));
@@ -264,8 +264,8 @@ impl Alike<'_> {
                 None => "the packets of a flow come together and meet",
             };
             let text = format!(
-                "the smallest finds {:.2} % of its packets marked and the largest {:.2} %, which holds their shares where \
-                 they are, likely because {bursts} the queue at the same point of its cycle again and again",
+                "the smallest finds {:.2} % of its packets marked and the largest {:.2} %, which holds their shares \
+                 where they are, likely because {bursts} the queue at the same point of its cycle again and again",
                 100.0 * seen.0,
                 100.0 * seen.1
             );
@@ -273,8 +273,8 @@ impl Alike<'_> {
         }
         (losses.0 > MORE * losses.1).then(|| {
             let text = format!(
-                "{:.2} % of the packets of the smallest were lost and {:.2} % of those of the largest, likely because the \
-                 larger flow's packets come where the queue has just made room",
+                "{:.2} % of the packets of the smallest were lost and {:.2} % of those of the largest, likely because \
+                 the larger flow's packets come where the queue has just made room",
                 100.0 * losses.0,
                 100.0 * losses.1
             );

@@ -12,12 +12,13 @@ use shoal_notices::{
 use shoal_scenario::{Document, Experiment};
 use shoal_units::{Rate, Span, Time};
 
-/// Ten seconds, of which nine are measured, of a link of 12 Mbit/s, which is 1000 packets of 1500 B a second, and a round
-/// trip of 20 ms, which holds 20 of them.
+/// Ten seconds, of which nine are measured, of a link of 12 Mbit/s, which is 1000 packets of 1500 B a second, and a
+/// round trip of 20 ms, which holds 20 of them.
 const HEAD: &str = "
     duration = \"10 s\"
     warmup = \"1 s\"
-    bottleneck = { rate = \"12 Mbit/s\", buffer = \"100 packets\", aqm = { kind = \"step\", threshold = \"10 packets\" } }
+    bottleneck = { rate = \"12 Mbit/s\", buffer = \"100 packets\",
+                   aqm = { kind = \"step\", threshold = \"10 packets\" } }
 ";
 
 fn scenario(groups: &[(&str, &str)]) -> Experiment {

@@ -469,7 +469,8 @@ fn bits_of_ramps_and_sines_are_those_of_the_integral() {
         assert_eq!(mean_bps(&change, 2.0 + over_s, 9.0), to_bps);
     }
     // Quarters of a period of 2.4 s have 240 / 7 steps each, 30 ms of 1.2 s are eight of them.
-    let sine = "rate_sine = { mean = \"30 Mbit/s\", amplitude = \"9.999999 Mbit/s\", period = \"2.4 s\", step = \"30 ms\" }";
+    let sine = "rate_sine = { mean = \"30 Mbit/s\", amplitude = \"9.999999 Mbit/s\", period = \"2.4 s\", \
+                step = \"30 ms\" }";
     for (from_s, to_s) in [(0.0, 0.6), (0.6, 1.2), (0.0, 2.4), (0.3, 0.33), (1.2, 6.0)] {
         let integral = |t: f64| 30e6 * t + 9_999_999.0 * 2.4 / TAU * (1.0 - (TAU * t / 2.4).cos());
         let bits = (to_s - from_s) * mean_bps(sine, from_s, to_s);

@@ -60,11 +60,11 @@ pub const DCTCP_DOC: ModelDoc = ModelDoc {
             test: "the_ack_that_ends_a_window_counts_in_it",
         },
         Difference {
-            text: "No difference, but the reason for the next one: the kernel's alpha has two values at the same marked \
-                   part F. From above it settles at F. Below 16/1024, where a decay takes all of it, it is the last \
-                   window's floor(64 F)/1024, until a window is marked to a quarter. Behind a ramp that marks 3 % it \
-                   stays near 3 % or, once 17 windows had no mark, near 0.1 %; one that marks 2 % brings it there by \
-                   itself.",
+            text: "No difference, but the reason for the next one: the kernel's alpha has two values at the same \
+                   marked part F. From above it settles at F. Below 16/1024, where a decay takes all of it, it is the \
+                   last window's floor(64 F)/1024, until a window is marked to a quarter. Behind a ramp that marks 3 \
+                   % it stays near 3 % or, once 17 windows had no mark, near 0.1 %; one that marks 2 % brings it \
+                   there by itself.",
             test: "behind_a_ramp_alpha_depends_on_where_it_comes_from",
         },
         Difference {

@@ -231,8 +231,8 @@ impl Place<'_> {
         };
         if (acting / hertz - 1.0).abs() > NOTED {
             let text = format!(
-                "{key} = {hertz} Hz of dualpi2 acts as {acting:.4} Hz: tc rounds it down to 1/256 Hz, and the kernel to \
-                 its own unit of about 1/275 Hz"
+                "{key} = {hertz} Hz of dualpi2 acts as {acting:.4} Hz: tc rounds it down to 1/256 Hz, and the kernel \
+                 to its own unit of about 1/275 Hz"
             );
             let hint =
                 "this is what Linux does with this number; write a slightly larger one for more".to_owned();

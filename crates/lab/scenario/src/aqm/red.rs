@@ -110,8 +110,8 @@ impl Place<'_> {
             .find(|(amount, _)| is_in_packets(*amount));
         if let Some((_, key)) = counted.filter(|_| mean_packet_bytes != self.port.mtu) {
             let text = format!(
-                "thresholds of RED in packets count packets of {mean_packet_bytes} B (mean_packet), and the largest packets \
-                 here have {} B",
+                "thresholds of RED in packets count packets of {mean_packet_bytes} B (mean_packet), and the largest \
+                 packets here have {} B",
                 self.port.mtu
             );
             let hint = format!("write mean_packet = \"{} B\", or thresholds in bytes", self.port.mtu);

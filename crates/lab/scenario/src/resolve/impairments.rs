@@ -243,15 +243,17 @@ pub(super) fn lost_correlations(links: &[Link], cx: &mut Context<'_>) {
         let width = (1.0 - jitter.correlation.as_f64()) * 2f64.powi(32);
         jitter.correlation.is_possible() && width >= WASHED_OUT * divisor
     };
-    let lost = links.iter().filter(|link| link.impairments.as_ref().is_some_and(|own| is_lost(&own.jitter)));
+    let lost = links
+        .iter()
+        .filter(|link| link.impairments.as_ref().is_some_and(|impairments| is_lost(&impairments.jitter)));
     let names: Vec<String> = lost.map(|link| link.name.clone()).collect();
     let Some(first) = names.first() else { return };
     let text = format!(
-        "jitter_correlation of the link {first} has no effect, as in the kernel: a delay is the remainder of a correlated \
-         number of 32 bits by a much smaller one, and remainders of neighbours have nothing in common"
+        "jitter_correlation of the link {first} has no effect, as in the kernel: a delay is the remainder of a \
+         correlated number of 32 bits by a much smaller one, and remainders of neighbours have nothing in common"
     );
-    let own = format!("{first}.impairments.jitter_correlation");
-    let path = if cx.scenario.bottleneck.is_some() { own.as_str() } else { "topology.links" };
+    let key = format!("{first}.impairments.jitter_correlation");
+    let path = if cx.scenario.bottleneck.is_some() { key.as_str() } else { "topology.links" };
     let note = Note { kind: "jitter-correlation", text, groups: Vec::new(), links: names };
     cx.note(
         path,

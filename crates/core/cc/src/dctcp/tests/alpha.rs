@@ -236,9 +236,10 @@ fn an_ack_counts_where_acks_are_counted_if_it_acknowledges_something() {
     assert_eq!(flow.alpha_q10(), 64);
 }
 
-/// Three marks in each window of 100 packets add 3 * 64 / 100 = 1 to an alpha in 1024ths. From above, 31 - (31 >> 4) + 1
-/// = 31 is a fixed point, 3.0 %. Without a mark 31 falls by one a window to 15, and then to 0 at once. With the same marks
-/// again it is 0 + 1, and from then on 1 - 1 + 1: 0.1 %. Only an addition of 16, a window marked to a quarter, leads out.
+/// Three marks in each window of 100 packets add 3 * 64 / 100 = 1 to an alpha in 1024ths. From above, 31 - (31 >> 4) +
+/// 1 = 31 is a fixed point, 3.0 %. Without a mark 31 falls by one a window to 15, and then to 0 at once. With the same
+/// marks again it is 0 + 1, and from then on 1 - 1 + 1: 0.1 %. Only an addition of 16, a window marked to a quarter,
+/// leads out.
 #[test]
 fn an_alpha_that_fell_below_16_of_1024_stays_there() {
     let windows = |flow: &mut Flow, marked, count| (0..count).for_each(|_| flow.round(marked, 100));
@@ -280,9 +281,9 @@ fn behind_a_ramp(config: DctcpConfig, packets: u32, marked: f64) -> f64 {
     sum / 2000.0
 }
 
-/// A ramp that marks each packet with 3 %: an alpha that comes from above stays near it, one that is below 16/1024 stays
-/// at a thirtieth to a fifteenth of it. With 2 % the one from above falls, too: the average of whole 1024ths that windows
-/// add is then below the one that an alpha of 16 to 31 loses.
+/// A ramp that marks each packet with 3 %: an alpha that comes from above stays near it, one that is below 16/1024
+/// stays at a thirtieth to a fifteenth of it. With 2 % the one from above falls, too: the average of whole 1024ths that
+/// windows add is then below the one that an alpha of 16 to 31 loses.
 #[test]
 fn behind_a_ramp_alpha_depends_on_where_it_comes_from() {
     let low = DctcpConfig { initial_alpha_q10: 0, ..presets::DCTCP };
