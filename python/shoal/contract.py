@@ -639,7 +639,7 @@ class Notice(TypedDict):
     groups: list[str]
     #: Names of the links that it is about.
     links: list[str]
-    #: Of the first five kinds: stable names of the mechanisms that the numbers of the run support; empty if none is
+    #: Stable names of the mechanisms that the numbers of the run support, for the first five kinds; empty if none is
     #: determined.
     mechanisms: NotRequired[list[str]]
 

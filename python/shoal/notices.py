@@ -23,7 +23,8 @@ class Notice:
     groups, links
         Names of the flow groups and links that it is about.
     mechanisms
-        Of the first five kinds: stable names of what the numbers of the run support; empty if no mechanism is determined.
+        Stable names of what the numbers of the run support, for the first five kinds; empty if no mechanism is
+        determined.
     """
 
     kind: str

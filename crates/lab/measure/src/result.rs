@@ -66,7 +66,7 @@ pub struct Notice {
     pub groups: Vec<String>,
     /// Names of the links that it is about.
     pub links: Vec<String>,
-    /// Of the first five kinds: stable names of the mechanisms that the numbers of the run support; empty if none is
+    /// Stable names of the mechanisms that the numbers of the run support, for the first five kinds; empty if none is
     /// determined.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mechanisms: Vec<String>,

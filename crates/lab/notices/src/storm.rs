@@ -31,6 +31,9 @@ const MUCH: f64 = 0.1;
 const MOST: f64 = 0.5;
 /// Multiple of what path and queue hold from which on a window is out of proportion. Slow start overshoots to twice.
 const OUT_OF_PROPORTION: f64 = 3.0;
+/// Fewest round trips of the measurement for a loss without such a window: in a hundred, the window that one slow start
+/// loses is a hundredth of the packets.
+const LEAST_ROUND_TRIPS: f64 = 100.0;
 /// Packets for each flow below which windows are too small for fast retransmit, which takes three packets behind the
 /// one that is lost.
 const FEW_PACKETS: f64 = 4.0;
@@ -75,6 +78,12 @@ impl Flooded<'_> {
         }
         let timeouts: u64 = self.flows.iter().map(|(.., flow)| flow.timeouts).sum();
         let overgrown = self.overgrown();
+        let (from, to) = window(self.experiment);
+        let round_trips_s = self.flows.iter().filter_map(|(.., flow)| flow.srtt_s.mean.or(flow.base_rtt_s));
+        let longest_s = round_trips_s.fold(0.0, f64::max);
+        if overgrown.is_none() && (to - from).as_secs_f64() < LEAST_ROUND_TRIPS * longest_s {
+            return None;
+        }
         let (kind, reasons) = match &overgrown {
             Some(overgrown) => (STORM, overgrown.reasons(self.experiment)),
             None => (HEAVY_LOSS, self.loss_reasons()),

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use shoal_measure::{Finished, FlowResult, Notice};
-use shoal_scenario::{Experiment, LinkId};
+use shoal_scenario::{App, Experiment, LinkId};
 use shoal_units::{Rate, Time};
 
 use crate::backlogged::{in_words, is_backlogged, numbered, rate, window};
@@ -37,12 +37,17 @@ const SAME_ROUND_TRIP: f64 = 1.1;
 /// reduced together, their difference is exp(-3), a twentieth, of what it was. Before the measurement flows are taken
 /// to have been reduced as often as in it, from the start of the last one on.
 const TOGETHER: f64 = 3.0;
-/// Part of its window that a loss-based flow gives up at least (RFC 9438 section 4.6: CUBIC's beta is 0.7).
+/// Part of its window that a loss-based flow gives up at least: CUBIC's beta is 0.7 ([RFC 9438, section
+/// 4.6](https://www.rfc-editor.org/rfc/rfc9438#section-4.6)).
 const LEAST_CUT: f64 = 0.3;
 /// Multiple of the larger flow's marked or lost part of its packets from which on the smaller one has more of them.
 const MORE: f64 = 1.5;
 
 pub(crate) fn find(experiment: &Experiment, finished: &Finished<'_>) -> Vec<Notice> {
+    // Networks with many paths have short transfers only.
+    if !experiment.flows.patterns().any(|flow| flow.app == App::Bulk) {
+        return Vec::new();
+    }
     let kinds = kinds_of_groups(experiment);
     let ways: Vec<Vec<Step>> = experiment.paths.iter().map(|path| way(experiment, path)).collect();
     let mut comparable: BTreeMap<(usize, &[Step], &[Step]), Vec<Member<'_>>> = BTreeMap::new();
@@ -66,12 +71,17 @@ fn kinds_of_groups(experiment: &Experiment) -> Vec<usize> {
         let flow = experiment.flows.numbered(experiment.flows.of_group(group as u32)).next();
         flow.map(|(_, flow)| &experiment.endpoints[flow.endpoint as usize])
     };
-    let groups = &experiment.groups;
-    let is_same = |first: usize, group: usize| {
-        let hosts = |group: usize| (groups[group].host, groups[group].dscp);
-        hosts(first) == hosts(group) && configured(first) == configured(group)
+    let hosts = |group: usize| (experiment.groups[group].host, experiment.groups[group].dscp);
+    let is_same =
+        |first: usize, group: usize| hosts(first) == hosts(group) && configured(first) == configured(group);
+    let mut firsts: Vec<usize> = Vec::new();
+    let kind = |group: usize| {
+        firsts.iter().copied().find(|first| is_same(*first, group)).unwrap_or_else(|| {
+            firsts.push(group);
+            group
+        })
     };
-    (0..groups.len()).map(|group| (0..group).find(|first| is_same(*first, group)).unwrap_or(group)).collect()
+    (0..experiment.groups.len()).map(kind).collect()
 }
 
 /// A link of a path, so far as it decides about rates.

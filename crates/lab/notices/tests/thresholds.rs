@@ -1,4 +1,4 @@
-//! Both sides of the thresholds of notices, on results that are written by hand.
+//! Thresholds of notices, from below and from above, on results that are written by hand.
 
 use shoal_measure::{
     AlphaSummary, Bottleneck, Finished, FlowResult, GroupResult, MeterPace, Notice, QueueMeter, SrttSummary,
@@ -252,6 +252,22 @@ fn windows_of_a_storm_are_no_reason_to_doubt_an_idle_link() {
     };
     assert_eq!(idle(0), expected(&[(IDLE, &[])]));
     assert_eq!(idle(9000), expected(&[(STORM, &[OVERGROWN])]));
+}
+
+/// Nine seconds are 100 round trips of 90 ms.
+#[test]
+fn a_loss_in_a_few_round_trips_may_be_one_slow_start() {
+    let experiment = scenario(&[("a", DCTCP)]);
+    let lost = |rtt_s: f64, largest_window: f64| {
+        let cwnd_packets = Summary { mean: Some(10.0), max: Some(largest_window), ..Summary::default() };
+        let waits = SrttSummary { mean: Some(rtt_s), ..SrttSummary::default() };
+        let sender = FlowResult { retransmissions: 2000, cwnd_packets, srtt_s: waits, ..flow(12.0) };
+        kinds(&experiment, &[&[sender]], Bottleneck { dropped: 2000, ..link() })
+    };
+    assert_eq!(lost(0.0901, 20.0), []);
+    assert_eq!(lost(0.0899, 20.0), expected(&[(HEAVY_LOSS, &[])]));
+    // A storm needs no longer measurement.
+    assert_eq!(lost(0.0901, 121.0), expected(&[(STORM, &[OVERGROWN])]));
 }
 
 #[test]
