@@ -50,7 +50,7 @@ pub(crate) fn find(experiment: &Experiment, finished: &Finished<'_>) -> Vec<Noti
     }
     let kinds = kinds_of_groups(experiment);
     let ways: Vec<Vec<Step>> = experiment.paths.iter().map(|path| way(experiment, path)).collect();
-    let mut comparable: BTreeMap<(usize, &[Step], &[Step]), Vec<Member<'_>>> = BTreeMap::new();
+    let mut comparable: BTreeMap<Comparable<'_>, Vec<Member<'_>>> = BTreeMap::new();
     for (group, flow, result) in numbered(experiment, finished.groups) {
         if !is_backlogged(&flow, experiment) {
             continue;
@@ -83,6 +83,9 @@ fn kinds_of_groups(experiment: &Experiment) -> Vec<usize> {
     };
     (0..experiment.groups.len()).map(kind).collect()
 }
+
+/// What flows have in common that may be compared: the kind of their group, and their paths there and back.
+type Comparable<'a> = (usize, &'a [Step], &'a [Step]);
 
 /// A link of a path, so far as it decides about rates.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -152,7 +155,7 @@ fn alike(members: Vec<Member<'_>>) -> Vec<Vec<Member<'_>>> {
     for set in sets {
         match merged.last_mut() {
             Some(last) if range(&set).1.max(range(last).1) <= SAME_ROUND_TRIP * range(last).0 => {
-                last.extend(set)
+                last.extend(set);
             }
             _ => merged.push(set),
         }
