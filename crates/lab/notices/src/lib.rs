@@ -3,12 +3,14 @@
 mod backlogged;
 mod fair_share;
 mod implausible;
+mod stalls;
 mod starvation;
 mod storm;
 mod unequal;
 
 pub use fair_share::{Demand, max_min};
 pub use implausible::{IDLE, UNEXPLAINED};
+pub use stalls::LEFT_OUT;
 pub use starvation::{
     BACKOFF, BELOW_SHARE, FLOOR, FURTHER_AWAY, GROWING, LOCKED_OUT, SEVERAL_QUEUES, SHARED_THRESHOLD, STARVED,
 };
@@ -19,7 +21,7 @@ use shoal_measure::{Finished, Notice};
 use shoal_scenario::Experiment;
 
 /// The notices of a run: those of the scenario first, then congestion of the flows' own making, starved groups in the
-/// order of the scenario, flows that are alike and share unequally, then what is implausible.
+/// order of the scenario, flows that are alike and share unequally, then what is implausible, and what a model leaves out.
 pub fn of_run(experiment: &Experiment, finished: &Finished<'_>) -> Vec<Notice> {
     let notes = experiment.notes.iter().map(|note| Notice {
         kind: note.kind.to_owned(),
@@ -44,5 +46,6 @@ pub fn of_run(experiment: &Experiment, finished: &Finished<'_>) -> Vec<Notice> {
     // The windows of a storm say nothing about rates.
     implausible.retain(|notice| notice.kind != IDLE || lossy.iter().all(|lossy| lossy.links != notice.links));
     notices.extend(lossy.into_iter().chain(short).chain(unequal).chain(implausible));
+    notices.extend(stalls::find(experiment, finished));
     notices
 }

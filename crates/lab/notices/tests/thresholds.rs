@@ -5,7 +5,7 @@ use shoal_measure::{
     Summary, TransferRates,
 };
 use shoal_notices::{
-    BACKOFF, BELOW_SHARE, CONVERGING, DIFFERENT_ROUND_TRIPS, GROWING, HEAVY_LOSS, IDLE, OVERGROWN,
+    BACKOFF, BELOW_SHARE, CONVERGING, DIFFERENT_ROUND_TRIPS, GROWING, HEAVY_LOSS, IDLE, LEFT_OUT, OVERGROWN,
     SEVERAL_QUEUES, SMALL_WINDOWS, STARVED, STORM, UNDONE_TIMEOUT, UNEQUAL, UNEVEN_LOSSES, UNEVEN_MARKS,
     of_run,
 };
@@ -330,4 +330,22 @@ fn a_flow_through_several_queues_is_reduced_by_each() {
     let notices: Vec<_> =
         of_run(&experiment, &finished).into_iter().map(|notice| (notice.kind, notice.mechanisms)).collect();
     assert_eq!(notices, expected(&[(BELOW_SHARE, &[SEVERAL_QUEUES])]));
+}
+
+#[test]
+fn what_linux_3_18_would_wait_for_is_said_where_windows_are_small() {
+    let said = |keys: &str, window: f64, marks_seen: u64| {
+        let experiment = scenario(&[("a", &format!("{DCTCP}\n{keys}"))]);
+        let cwnd_packets = Summary { mean: Some(window), max: Some(20.0), ..Summary::default() };
+        kinds(&experiment, &[&[FlowResult { cwnd_packets, marks_seen, ..flow(12.0) }]], link())
+    };
+    let old = "stack = \"linux-3.18\"";
+    assert_eq!(said(old, 3.9, 100), expected(&[(LEFT_OUT, &[])]));
+    assert_eq!(said(old, 4.0, 100), []);
+    // Without marks, or with nothing but marks, the state of the echo does not change.
+    for marks_seen in [0, 1000] {
+        assert_eq!(said(old, 3.9, marks_seen), []);
+    }
+    assert_eq!(said(&format!("{old}\ndelayed_ack = false"), 3.9, 100), []);
+    assert_eq!(said("", 3.9, 100), []);
 }
