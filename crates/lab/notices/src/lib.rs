@@ -21,7 +21,7 @@ use shoal_measure::{Finished, Notice};
 use shoal_scenario::Experiment;
 
 /// The notices of a run: those of the scenario first, then congestion of the flows' own making, starved groups in the
-/// order of the scenario, flows that are alike and share unequally, then what is implausible, and what a model leaves out.
+/// order of the scenario, flows that are alike and share unequally, what is implausible, and what a model leaves out.
 pub fn of_run(experiment: &Experiment, finished: &Finished<'_>) -> Vec<Notice> {
     let notes = experiment.notes.iter().map(|note| Notice {
         kind: note.kind.to_owned(),
