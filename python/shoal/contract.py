@@ -630,8 +630,8 @@ class Metrics(TypedDict):
 class Notice(TypedDict):
     """Something that a reader of the numbers has to know, in plain words."""
 
-    #: Stable name of the kind: `starved`, `idle-despite-windows`, `retransmissions-without-drops`, or that of a note of
-    #: the scenario.
+    #: Stable name of the kind: `starved`, `below-fair-share`, `unequal-shares`, `retransmission-storm`, `heavy-loss`,
+    #: `idle-despite-windows`, `retransmissions-without-drops`, `stalls-left-out`, or that of a note of the scenario.
     kind: str
     #: One sentence without a full stop.
     text: str
@@ -639,7 +639,8 @@ class Notice(TypedDict):
     groups: list[str]
     #: Names of the links that it is about.
     links: list[str]
-    #: With `starved`: stable names of the mechanisms that the numbers of the run support; empty if none is determined.
+    #: Stable names of the mechanisms that the numbers of the run support, for the first five kinds; empty if none is
+    #: determined.
     mechanisms: NotRequired[list[str]]
 
 

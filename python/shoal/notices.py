@@ -16,14 +16,16 @@ class Notice:
     Attributes
     ----------
     kind
-        Stable name: ``starved``, ``idle-despite-windows``, ``retransmissions-without-drops``, or that of a note of the
+        Stable name: ``starved``, ``below-fair-share``, ``unequal-shares``, ``retransmission-storm``, ``heavy-loss``,
+        ``idle-despite-windows``, ``retransmissions-without-drops``, ``stalls-left-out``, or that of a note of the
         scenario.
     text
         One sentence without a full stop.
     groups, links
         Names of the flow groups and links that it is about.
     mechanisms
-        With ``starved``: stable names of what the numbers of the run support; empty if no mechanism is determined.
+        Stable names of what the numbers of the run support, for the first five kinds; empty if no mechanism is
+        determined.
     """
 
     kind: str

@@ -55,7 +55,8 @@ class Question:
     buffer
         What may wait at the port: ``"2 MB"``, ``"1 ms"``, ``"100 packets"``.
     hosts
-        Preset of the hosts, of ``shoal list hosts``.
+        Preset of the hosts, of ``shoal list hosts``; if not given, the one with a card of the port's speed.
+        ``linux-6-gso`` is right for testbeds whose offloads are switched off.
     flows
         Long flows at a time.
     scalable_share

@@ -51,7 +51,12 @@ def advise(
         option("--device", "switch|linux", "Of the port; by default a switch if the round trip is at most 2 ms."),
     ] = None,
     hosts: Annotated[
-        str | None, option("--hosts", "PRESET", "One of `shoal list hosts`; by the speed of the port by default.")
+        str | None,
+        option(
+            "--hosts",
+            "PRESET",
+            "One of `shoal list hosts`; by the speed of the port by default. `linux-6-gso` where offloads are off.",
+        ),
     ] = None,
     flows: Annotated[int | None, option("--flows", "N", "Long flows at a time; 8 by default.")] = None,
     share: Annotated[

@@ -38,6 +38,11 @@ impl Distribution {
         Self::NAMED.iter().find(|(_, other)| *other == self).map_or("", |(name, _)| name)
     }
 
+    /// Number of entries of the table; `None` for the uniform distribution, which needs none.
+    pub fn entries(self) -> Option<u32> {
+        (self != Self::Uniform).then_some(ENTRIES)
+    }
+
     /// The inverse of the cumulative distribution in 4096 steps, as iproute2's programs print it (netem/normal.c,
     /// netem/pareto.c, netem/paretonormal.c); `None` for the uniform distribution, which needs no table.
     pub fn table(self) -> Option<Vec<i16>> {

@@ -23,6 +23,14 @@ pub const DOCS: &[ModelDoc] = &[ModelDoc {
             test: "corrupted_packets_leave_the_path_and_do_not_arrive",
         },
         Difference {
+            text: "No difference, but what a user may not expect: jitter_correlation has no effect, here as in the \
+                   kernel (tabledist). Draws of 32 bits are correlated, and the delay is the remainder of a draw by \
+                   twice the jitter in ns, or by the 4096 entries of a table, which has no correlation left. Only a \
+                   correlation so close to 1 that draws move by less than this divisor comes through (above 0.9991 \
+                   for a jitter of 2 ms). loss_correlation acts: there the draw itself is compared.",
+            test: "a_correlation_of_jitter_is_lost_in_the_remainder",
+        },
+        Difference {
             text: "There is no limit to the packets that are delayed; netem drops beyond its own.",
             test: "no_packet_vanishes",
         },

@@ -7,9 +7,9 @@
 mod flows;
 mod links;
 
-use crate::flow_results::{FlowResults, TransferRates};
+use crate::flow_results::FlowResults;
 use crate::laws::{self, BrokenLaw};
-use crate::{Bottleneck, DistributionTables, FlowBin, GroupResult, Measured, Notice, SenderSample, Window};
+use crate::{DistributionTables, Finished, FlowBin, GroupResult, Measured, Notices, SenderSample, Window};
 pub use links::Departure;
 use links::MonitoredLink;
 use shoal_scenario::{App, Experiment, Flow, LinkId, TracedFlows, TracedTable};
@@ -18,10 +18,6 @@ use shoal_trace::{
 };
 use shoal_units::Time;
 use shoal_units::cast::count_u32;
-
-/// A function that writes the notices of a run. The groups list all of their flows, but those with transfers, which may
-/// list fewer; all of these are in the rates of transfers.
-pub type Notices = fn(&Experiment, &[GroupResult], &[Bottleneck], &TransferRates) -> Vec<Notice>;
 
 /// The number of a connection that belongs to no flow of the experiment.
 pub const NO_FLOW: u32 = u32::MAX;
@@ -167,7 +163,9 @@ impl Collector {
         }
         let window_s = (self.end - self.window_start).as_secs_f64();
         let (groups, metrics, transfers) = flows.conclude();
-        let notices = notices(experiment, &groups, &bottlenecks, &transfers);
+        let queue = self.queue.as_ref().map(Series::table);
+        let finished = Finished { groups: &groups, bottlenecks: &bottlenecks, transfers: &transfers, queue };
+        let notices = notices(experiment, &finished);
         let groups = GroupResult::keep(groups, experiment.trace.flows.into());
         let window = Window { start_s: self.window_start.as_secs_f64(), end_s: self.end.as_secs_f64() };
         let mut tables = self.into_tables(experiment.flows.len());

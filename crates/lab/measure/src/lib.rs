@@ -7,6 +7,7 @@ mod collector;
 mod datagram_meter;
 mod distributions;
 mod fields;
+mod finished;
 mod flow_meter;
 mod flow_results;
 mod frame_meter;
@@ -29,10 +30,11 @@ mod windows;
 pub use bins::{FlowBin, FlowBinRates, QueueBin};
 pub use card::CardResult;
 pub use class_meter::ClassCounts;
-pub use collector::{Collector, Departure, NO_FLOW, Notices, link_numbers, names};
+pub use collector::{Collector, Departure, NO_FLOW, link_numbers, names};
 pub use datagram_meter::{DatagramMeter, DatagramSummary};
 pub use distributions::{DistributionTables, LinkDistributions};
 pub use fields::{ResultField, result_fields};
+pub use finished::{Finished, Notices};
 pub use flow_meter::{
     AlphaSummary, FeedbackCounters, FlowCounters, FlowMeter, FlowResult, FlowSpan, SrttSummary, Summary,
 };

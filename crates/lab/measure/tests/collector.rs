@@ -76,7 +76,7 @@ fn finish(collector: Collector, experiment: &Experiment, fct_s: Vec<f64>) -> Mea
         };
         results.push(number as u32, flow);
     }
-    collector.finish(experiment, results, |_, _, _, _| Vec::new())
+    collector.finish(experiment, results, |_, _| Vec::new())
 }
 
 fn table<'a>(measured: &'a Measured, name: &str) -> &'a Table {

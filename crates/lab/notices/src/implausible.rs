@@ -4,10 +4,10 @@
 
 use shoal_measure::{Bottleneck, FlowResult, GroupResult, Notice, link_numbers};
 use shoal_scenario::{App, Experiment, Flow, Link};
-use shoal_units::{Rate, Span, Time};
+use shoal_units::{Rate, Span};
 use std::rc::Rc;
 
-use crate::starvation::{is_backlogged, numbered, transfers};
+use crate::backlogged::{is_backlogged, numbered, transfers, window};
 
 /// Kind of the notice that a link idles although the windows of its flows would fill it.
 pub const IDLE: &str = "idle-despite-windows";
@@ -98,15 +98,10 @@ impl Judged<'_> {
         passing
     }
 
-    /// When the measurement begins and ends.
-    fn window(&self) -> (Time, Time) {
-        (Time::ZERO + self.experiment.warmup, Time::ZERO + self.experiment.duration)
-    }
-
     /// The lowest and the highest rate in bit/s that a monitored link has during the measurement; zero while it is
     /// down.
     fn rates_bps(&self, link: usize) -> (f64, f64) {
-        let (from, to) = self.window();
+        let (from, to) = window(self.experiment);
         let bps = |rate: Rate| rate.as_bps() as f64;
         let rates = self.monitored[link].rates(from, to).map(|piece| bps(piece.value));
         rates.fold((f64::INFINITY, 0.0), |(low, high), rate| (low.min(rate), high.max(rate)))
@@ -114,7 +109,7 @@ impl Judged<'_> {
 
     /// By how much in seconds the delays on a flow's paths grow at most beyond those at the start of the run.
     fn more_delay_s(&self, flow: &Flow) -> f64 {
-        let (from, to) = self.window();
+        let (from, to) = window(self.experiment);
         let links = self.experiment.links_of(flow.forward).chain(self.experiment.links_of(flow.backward));
         let more = |link: &Link| {
             let longest = link.delays(from, to).map(|piece| piece.value).fold(Span::ZERO, Span::max);
@@ -146,7 +141,7 @@ impl Judged<'_> {
 
     fn idle(&self, link: usize, flows: &[Measured<'_>]) -> Option<Notice> {
         let bottleneck = &self.bottlenecks[link];
-        let (from, to) = self.window();
+        let (from, to) = window(self.experiment);
         // While the link is down, it does not idle.
         let up = 1.0 - self.monitored[link].down(from, to).as_secs_f64() / (to - from).as_secs_f64();
         let utilisation = bottleneck.utilisation.filter(|&utilisation| utilisation < BUSY * up)?;

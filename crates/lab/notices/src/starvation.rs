@@ -1,5 +1,5 @@
-//! Groups that get less than a tenth of their fair share, and the mechanisms that explain it in the numbers
-//! of the run.
+//! Groups that get less than a tenth, or less than three tenths, of their fair share, and the mechanisms that explain
+//! it in the numbers of the run.
 //!
 //! Only flows that have data to send during the whole measurement count. Their fair share is the max-min fair
 //! rate on their paths, where the demand of every other flow is the rate that it got. A mechanism is named
@@ -7,16 +7,16 @@
 
 use std::collections::BTreeMap;
 
-use shoal_measure::{Bottleneck, FlowResult, GroupResult, Notice, TransferRates};
-use shoal_scenario::{App, Experiment, Flow, Link};
+use shoal_measure::{Bottleneck, Finished, GroupResult, Notice};
+use shoal_scenario::{Experiment, Flow, Link};
 use shoal_tcp::{EcnSetting, EndpointConfig};
 
-use shoal_units::{Span, Time};
-
-use crate::fair_share::{Demand, max_min};
+use crate::backlogged::{fair_shares, in_words, is_backlogged, numbered, packet_bits, rate, window};
 
 /// Kind of the notice that a group starves.
 pub const STARVED: &str = "starved";
+/// Kind of the notice that a group does not starve, but gets much less than its fair share.
+pub const BELOW_SHARE: &str = "below-fair-share";
 /// Mechanism: the average of a RED law stays above its maximum threshold, because other flows keep the queue
 /// there, and every packet of the group is dropped.
 pub const LOCKED_OUT: &str = "red-lock-out";
@@ -26,147 +26,75 @@ pub const SHARED_THRESHOLD: &str = "dropped-where-others-are-marked";
 pub const BACKOFF: &str = "timeout-back-off";
 /// Mechanism: the windows of the group are at their minimum.
 pub const FLOOR: &str = "smallest-window";
+/// Mechanism: the group's round trips are longer than those of the others in the queue, by enough to explain its rate.
+pub const FURTHER_AWAY: &str = "longer-round-trip";
+/// Mechanism: the group's packets pass several queues that signal congestion, where others pass one.
+pub const SEVERAL_QUEUES: &str = "several-queues";
+/// Mechanism: the group's flows have not reduced their windows once in the measurement, and still grow.
+pub const GROWING: &str = "still-growing";
 
-/// Fraction of the fair share below which a group starves.
-const PART: f64 = 0.1;
-/// Fewest round trips of the measurement: in a shorter one a flow has no time to reach its share.
-const LEAST_ROUND_TRIPS: f64 = 20.0;
+/// How a shortfall is said, from the worst on.
+struct Voice {
+    kind: &'static str,
+    /// Fraction of the fair share below which a group gets this notice.
+    part: f64,
+    /// Fewest round trips of the measurement: in a shorter one a flow has no time to reach its share.
+    least_round_trips: f64,
+    /// What is said of the group.
+    said: &'static str,
+}
+
+const VOICES: [Voice; 2] = [
+    Voice { kind: STARVED, part: 0.1, least_round_trips: 20.0, said: "is starved" },
+    // A flow whose window was just halved has two thirds of its mean rate: less than a third is no sawtooth that was
+    // looked at in a bad moment. A longer measurement is asked for than for a flow that gets nearly nothing.
+    Voice { kind: BELOW_SHARE, part: 0.3, least_round_trips: 100.0, said: "gets much less than its share" },
+];
 /// Minimum retransmission timeout in seconds (TCP_RTO_MIN of Linux).
 const LEAST_TIMEOUT_S: f64 = 0.2;
+/// Multiple of the others' round trip from which on a longer one is a mechanism.
+const FURTHER: f64 = 1.5;
 
-pub(crate) fn find(
-    experiment: &Experiment,
-    groups: &[GroupResult],
-    bottlenecks: &[Bottleneck],
-    transfers: &TransferRates,
-) -> Vec<Notice> {
-    let window_s = (experiment.duration - experiment.warmup).as_secs_f64();
-    let slow: Vec<Backlogged<'_>> = Backlogged::of(experiment, groups)
-        .into_iter()
-        .filter(|group| {
-            // A fair share is at most the rate of the slowest link on the path, so that most groups need no
-            // closer look.
-            let most = group.narrowest_bps(experiment);
-            most.is_finite()
-                && group.rate_bps < PART * most
-                && window_s >= LEAST_ROUND_TRIPS * group.longest_rtt_s(experiment)
-        })
-        .collect();
-    if slow.is_empty() {
+pub(crate) fn find(experiment: &Experiment, finished: &Finished<'_>) -> Vec<Notice> {
+    let (from, to) = window(experiment);
+    let window_s = (to - from).as_secs_f64();
+    let backlogged = Backlogged::of(experiment, finished.groups);
+    let voice_of = |group: &Backlogged<'_>, fair_bps: f64| {
+        let round_trips = window_s / group.longest_rtt_s(experiment);
+        let is_meant =
+            |voice: &&Voice| group.rate_bps < voice.part * fair_bps && round_trips >= voice.least_round_trips;
+        VOICES.iter().find(is_meant)
+    };
+    // A fair share is at most the rate of the slowest link on the path, so that most groups need no closer look.
+    // Where packets are dropped with given probabilities, the scenario gives the rate.
+    let may_be_short = |group: &&Backlogged<'_>| {
+        let most_bps = group.narrowest_bps(experiment);
+        let is_given = experiment.links_of(group.flow.forward).any(Link::drops_by_plan);
+        most_bps.is_finite() && !is_given && voice_of(group, most_bps).is_some()
+    };
+    if !backlogged.iter().any(|group| may_be_short(&group)) {
         return Vec::new();
     }
-    let shares = fair_shares(experiment, groups, transfers);
-    slow.iter()
+    let shares = fair_shares(experiment, finished);
+    let short = backlogged.iter().filter(may_be_short);
+    short
         .filter_map(|group| {
             let fair_bps = shares.get(&group.index).copied()?;
-            (group.rate_bps < PART * fair_bps)
-                .then(|| group.notice(experiment, bottlenecks, fair_bps, window_s))
+            let voice = voice_of(group, fair_bps)?;
+            let judged = Judged { experiment, backlogged: &backlogged, fair_bps, window_s, voice };
+            Some(judged.notice(group, finished.bottlenecks))
         })
         .collect()
 }
 
-/// Whether the flow has data to send during the whole measurement.
-pub(crate) fn is_backlogged(flow: &Flow, experiment: &Experiment) -> bool {
-    flow.app == App::Bulk
-        && flow.start.as_picos() <= experiment.warmup.as_picos()
-        && flow.stop.is_none_or(|stop| stop.as_picos() >= experiment.duration.as_picos())
-}
-
-/// When the measurement begins and ends.
-fn window(experiment: &Experiment) -> (Time, Time) {
-    (Time::ZERO + experiment.warmup, Time::ZERO + experiment.duration)
-}
-
-/// Times into which the measurement is divided at most: links that change more often count with their means over so
-/// many equal parts of it.
-const MOST_PARTS: usize = 1000;
-
-/// The ends of the parts of the measurement in which no link changes its rate, the start of the measurement first.
-fn parts(experiment: &Experiment) -> Vec<Time> {
-    let (from, to) = window(experiment);
-    let changes = experiment.links.iter().flat_map(|link| link.schedule.rate.iter().map(|change| change.at));
-    let mut ends: Vec<Time> = changes.filter(|at| *at > from && *at < to).chain([from, to]).collect();
-    ends.sort_unstable();
-    ends.dedup();
-    if ends.len() <= MOST_PARTS + 1 {
-        return ends;
-    }
-    let part = (to - from).as_picos() / MOST_PARTS as u64;
-    (0..MOST_PARTS as u64).map(|number| from + Span::from_picos(part * number)).chain([to]).collect()
-}
-
-/// Mean max-min fair rate of the backlogged flows of each group that has some: over the measurement, if links change.
-fn fair_shares(
-    experiment: &Experiment,
-    groups: &[GroupResult],
-    transfers: &TransferRates,
-) -> BTreeMap<usize, f64> {
-    let (from, to) = window(experiment);
-    let mut sums: BTreeMap<usize, f64> = BTreeMap::new();
-    for part in parts(experiment).windows(2) {
-        let mean_bps = |link: &Link| link.mean_rate_bps(part[0], part[1]).unwrap_or(f64::INFINITY);
-        let capacities: Vec<f64> = experiment.links.iter().map(mean_bps).collect();
-        let weight = (part[1] - part[0]).as_secs_f64() / (to - from).as_secs_f64();
-        for (group, rate) in fair_shares_of(experiment, (groups, transfers), &capacities) {
-            *sums.entry(group).or_default() += weight * rate;
-        }
-    }
-    sums
-}
-
-/// Fair shares of the groups over links of these rates in bit/s.
-fn fair_shares_of(
-    experiment: &Experiment,
-    (groups, transfers): (&[GroupResult], &TransferRates),
-    capacities: &[f64],
-) -> BTreeMap<usize, f64> {
-    // Flows of a group on the same path that are all backlogged, or all not, are bundled; the demand of the
-    // latter is their mean rate.
-    let mut bundles: BTreeMap<(u32, usize, bool), (u32, f64)> = BTreeMap::new();
-    bundles.extend(transfers.iter().map(|(&(path, group), &sum)| ((path, group as usize, false), sum)));
-    for (index, flow, result) in numbered(experiment, groups) {
-        let bundle = bundles.entry((flow.forward, index, is_backlogged(&flow, experiment))).or_default();
-        bundle.0 += 1;
-        bundle.1 += result.wire_bps.unwrap_or(0.0);
-    }
-    let demands: Vec<Demand> = bundles
-        .iter()
-        .map(|(&(path, _, backlogged), &(flows, got_bps))| Demand {
-            flows,
-            most_bps: if backlogged { f64::INFINITY } else { got_bps / f64::from(flows) },
-            links: experiment.paths[path as usize]
-                .iter()
-                .map(|link| link.0 as usize)
-                .filter(|&link| capacities[link].is_finite())
-                .collect(),
-        })
-        .collect();
-    let mut sums: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
-    for ((&(_, group, backlogged), &(flows, _)), rate) in bundles.iter().zip(max_min(capacities, &demands)) {
-        if backlogged {
-            let sum = sums.entry(group).or_default();
-            sum.0 += rate * f64::from(flows);
-            sum.1 += f64::from(flows);
-        }
-    }
-    sums.into_iter().map(|(group, (rates, flows))| (group, rates / flows)).collect()
-}
-
-/// Every flow that does not transfer, with its group and its result.
-pub(crate) fn numbered<'a>(
+/// What a group's shortfall is judged by.
+struct Judged<'a> {
     experiment: &'a Experiment,
-    groups: &'a [GroupResult],
-) -> impl Iterator<Item = (usize, Flow, &'a FlowResult)> {
-    let flows = |group: usize| experiment.flows.numbered(experiment.flows.of_group(group as u32));
-    let listed = groups.iter().enumerate().flat_map(move |(group, result)| {
-        flows(group).zip(&result.flows).map(move |((_, flow), result)| (group, flow, result))
-    });
-    listed.filter(|(_, flow, _)| !transfers(flow))
-}
-
-/// Whether the application of a flow transfers.
-pub(crate) fn transfers(flow: &Flow) -> bool {
-    matches!(flow.app, App::Transfers { .. })
+    /// All groups with flows that always have data.
+    backlogged: &'a [Backlogged<'a>],
+    fair_bps: f64,
+    window_s: f64,
+    voice: &'static Voice,
 }
 
 /// Sums over the backlogged flows of a group.
@@ -240,15 +168,17 @@ impl<'a> Backlogged<'a> {
         links.map(|link| link.longest_delay().as_secs_f64()).sum()
     }
 
-    fn notice(
-        &self,
-        experiment: &Experiment,
-        bottlenecks: &[Bottleneck],
-        fair_bps: f64,
-        window_s: f64,
-    ) -> Notice {
-        let names: Vec<&str> = experiment
-            .links_of(self.flow.forward)
+    /// Mean round trip of its segments in seconds, where any were sent.
+    fn rtt_s(&self) -> Option<f64> {
+        (self.segments > 0.0).then(|| self.busy_s / self.segments)
+    }
+}
+
+impl Judged<'_> {
+    fn notice(&self, group: &Backlogged<'_>, bottlenecks: &[Bottleneck]) -> Notice {
+        let names: Vec<&str> = self
+            .experiment
+            .links_of(group.flow.forward)
             .filter(|link| link.monitored)
             .map(|link| link.name.as_str())
             .collect();
@@ -257,73 +187,111 @@ impl<'a> Backlogged<'a> {
             .iter()
             .filter(|link| names.contains(&link.name.as_str()))
             .max_by_key(|link| link.dropped);
-        let reasons = self.reasons(experiment, link, fair_bps, window_s);
-        let why = if reasons.is_empty() {
-            "mechanism not determined".to_owned()
-        } else {
-            reasons.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("; ")
-        };
-        let (each, flows) = if self.flows > 1.0 { (" each", "its flows get") } else { ("", "its flow gets") };
+        let mut reasons = self.reasons(group, link);
+        let signals = |link: &&Bottleneck| link.marked + link.dropped > 0;
+        let busy =
+            bottlenecks.iter().filter(|link| names.contains(&link.name.as_str())).filter(signals).count();
+        if busy > 1 {
+            let text =
+                format!("its packets pass {busy} queues that mark or drop, and each of them reduces it");
+            reasons.push((SEVERAL_QUEUES, text));
+        }
+        let (each, flows) =
+            if group.flows > 1.0 { (" each", "its flows get") } else { ("", "its flow gets") };
         Notice {
-            kind: STARVED.to_owned(),
+            kind: self.voice.kind.to_owned(),
             text: format!(
-                "{} is starved: {flows} {}{each}, {:.1} % of a fair share of {}; {why}",
-                self.group.name,
-                rate(self.rate_bps),
-                100.0 * self.rate_bps / fair_bps,
-                rate(fair_bps),
+                "{} {}: {flows} {}{each}, {:.1} % of a fair share of {}; {}",
+                group.group.name,
+                self.voice.said,
+                rate(group.rate_bps),
+                100.0 * group.rate_bps / self.fair_bps,
+                rate(self.fair_bps),
+                in_words(&reasons),
             ),
-            groups: vec![self.group.name.clone()],
+            groups: vec![group.group.name.clone()],
             links: link.map(|link| link.name.clone()).into_iter().collect(),
             mechanisms: reasons.into_iter().map(|(mechanism, _)| mechanism.to_owned()).collect(),
         }
     }
 
     /// Mechanisms that the numbers support, each with its numbers.
-    fn reasons(
-        &self,
-        experiment: &Experiment,
-        link: Option<&Bottleneck>,
-        fair_bps: f64,
-        window_s: f64,
-    ) -> Vec<(&'static str, String)> {
-        let endpoint = &experiment.endpoints[self.flow.endpoint as usize];
+    fn reasons(&self, group: &Backlogged<'_>, link: Option<&Bottleneck>) -> Vec<(&'static str, String)> {
+        let endpoint = &self.experiment.endpoints[group.flow.endpoint as usize];
         let mut reasons = Vec::new();
         if let Some(link) = link.filter(|_| endpoint.ecn == EcnSetting::Off) {
-            reasons.extend(self.of_its_class(link, endpoint, fair_bps, window_s));
+            reasons.extend(self.of_its_class(group, link, endpoint));
         }
-        let waited = 1.0 - self.busy_s / (self.flows * window_s);
-        if self.timeouts > 0 && waited >= 0.5 {
+        let waited = 1.0 - group.busy_s / (group.flows * self.window_s);
+        if group.timeouts > 0 && waited >= 0.5 {
             let text = format!(
                 "waits for retransmission timeouts during at least {:.0} % of the time ({} timeouts)",
                 100.0 * waited,
-                self.timeouts
+                group.timeouts
             );
             reasons.push((BACKOFF, text));
-        } else if self.reductions > 0 && self.cwnd_packets <= 1.1 * SMALLEST_WINDOW {
+        } else if group.reductions > 0 && group.cwnd_packets <= 1.1 * SMALLEST_WINDOW {
             let text = format!(
                 "its window is at its smallest, {:.1} packets on average, and was still reduced {} times",
-                self.cwnd_packets, self.reductions
+                group.cwnd_packets, group.reductions
             );
             reasons.push((FLOOR, text));
+        } else if group.reductions == 0 && group.timeouts == 0 {
+            let text = "its window was not reduced once in the measurement and still grows: a longer run shows where \
+                        it ends";
+            reasons.push((GROWING, text.to_owned()));
         }
+        reasons.extend(self.distance(group));
         reasons
+    }
+
+    /// A longer round trip, where it may explain the rate: additive increase once in a round trip gives flows that are
+    /// reduced together rates in the inverse ratio of their round trips, and those that are reduced by chance the same
+    /// squared (Lakshman and Madhow 1997).
+    fn distance(&self, group: &Backlogged<'_>) -> Option<(&'static str, String)> {
+        let queues = |group: &Backlogged<'_>| -> Vec<&str> {
+            let links = self.experiment.links_of(group.flow.forward);
+            links.filter(|link| link.monitored).map(|link| link.name.as_str()).collect()
+        };
+        let shared = queues(group);
+        let is_beside = |other: &&Backlogged<'_>| {
+            other.index != group.index && queues(other).iter().any(|link| shared.contains(link))
+        };
+        let beside: Vec<&Backlogged<'_>> = self.backlogged.iter().filter(is_beside).collect();
+        let flows: f64 = beside.iter().map(|other| other.flows).sum();
+        let segments: f64 = beside.iter().map(|other| other.segments).sum();
+        let busy_s: f64 = beside.iter().map(|other| other.busy_s).sum();
+        let rates_bps: f64 = beside.iter().map(|other| other.flows * other.rate_bps).sum();
+        if segments <= 0.0 || rates_bps <= 0.0 {
+            return None;
+        }
+        let (rtt_s, others_s) = (group.rtt_s()?, busy_s / segments);
+        let times = rtt_s / others_s;
+        let of_others = group.rate_bps / (rates_bps / flows);
+        (times >= FURTHER && of_others * times * times >= 1.0).then(|| {
+            let text = format!(
+                "its round trip is {times:.1} times that of the flows beside it ({:.1} ms for {:.1} ms), so that its \
+                 window grows more slowly",
+                1e3 * rtt_s,
+                1e3 * others_s
+            );
+            (FURTHER_AWAY, text)
+        })
     }
 
     /// Marks and drops of the queue for packets that are not ECT, and for others.
     fn of_its_class(
         &self,
+        group: &Backlogged<'_>,
         link: &Bottleneck,
         endpoint: &EndpointConfig,
-        fair_bps: f64,
-        window_s: f64,
     ) -> Option<(&'static str, String)> {
-        let (own, others) = (&link.not_ect, &link.ect);
-        let lost = own.drop_fraction?;
+        let (not_ect, others) = (&link.not_ect, &link.ect);
+        let lost = not_ect.drop_fraction?;
         let others_lost = others.drop_fraction?;
         let only_marked = others.marked > 0 && others_lost <= 0.1 * lost;
         let by_law = 2 * link.dropped_by.aqm >= link.dropped;
-        if own.dropped == 0 || !only_marked || !by_law {
+        if not_ect.dropped == 0 || !only_marked || !by_law {
             return None;
         }
         if lost >= 0.9 && 10 * link.dropped_by.forced >= 9 * link.dropped {
@@ -335,10 +303,8 @@ impl<'a> Backlogged<'a> {
             return Some((LOCKED_OUT, text));
         }
         // Would the loss alone keep the rate that low? Round-trip times are those of its segments.
-        let rtt_s = if self.segments > 0.0 { self.busy_s / self.segments } else { window_s };
-        let bits = 8.0 * f64::from(endpoint.mtu_bytes);
-        let left_bps = bits * packets_a_second(lost, rtt_s);
-        (left_bps <= 3.0 * PART * fair_bps).then(|| {
+        let left_bps = packet_bits(endpoint) * packets_a_second(lost, group.rtt_s().unwrap_or(self.window_s));
+        (left_bps <= 3.0 * self.voice.part * self.fair_bps).then(|| {
             let text = format!(
                 "the queue drops {:.2} % of the packets without ECT where it marks {:.1} % of those with ECT; such a \
                  loss leaves a flow about {}",
@@ -361,12 +327,3 @@ fn packets_a_second(lost: f64, rtt_s: f64) -> f64 {
 
 /// Smallest window of the controllers here in packets; only a timeout goes below.
 const SMALLEST_WINDOW: f64 = 2.0;
-
-fn rate(bps: f64) -> String {
-    let (value, unit) = match bps {
-        bps if bps >= 1e9 => (bps / 1e9, "Gbit/s"),
-        bps if bps >= 1e6 => (bps / 1e6, "Mbit/s"),
-        bps => (bps / 1e3, "kbit/s"),
-    };
-    format!("{value:.3} {unit}")
-}

@@ -212,6 +212,10 @@ impl Link {
         let lap = Time::ZERO + own.opportunities.period();
         Some(self.rates(Time::ZERO, lap).map(|piece| piece.value).fold(highest, Rate::max))
     }
+    /// Whether the link drops packets with given probabilities, whatever waits.
+    pub fn drops_by_plan(&self) -> bool {
+        matches!(self.queue, QueueConfig::OpenLoop(_))
+    }
     /// The queues for traffic classes of which the link's queue consists, if it does.
     pub fn traffic_classes(&self) -> Option<TrafficClasses> {
         match &self.queue {

@@ -128,7 +128,8 @@ pub const HOST_DOCS: &[ModelDoc] = &[
         kind: ModelKind::Host,
         summary: "Segmentation offload as the stack does it, and nothing else: TCP hands over several segments as \
                   one, up to 64 KiB, and holds data back to fill them; the card is infinitely fast and every packet \
-                  is received on its own.",
+                  is received on its own. The host of testbeds whose offloads were switched off (ethtool -K ... tso \
+                  off gso off gro off): TCP segments anyway, and the stack cuts the segments up before the card.",
         follows: "net/ipv4/tcp_output.c (tcp_write_xmit, tcp_tso_autosize, tcp_tso_should_defer, tcp_cwnd_test), \
                   net/core/sock.c (sk_setup_caps), net/core/dev.c (validate_xmit_skb); all devices at their defaults",
         differences: &[

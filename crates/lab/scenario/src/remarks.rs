@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use crate::report::Report;
+use crate::report::{Effect, Report};
 use crate::tree::Node;
 
 /// Errors and warnings about keys, and which keys were written.
@@ -59,5 +59,10 @@ impl Table<'_> {
     /// The key is doubtful.
     pub(crate) fn warning(&self, key: &str, message: impl Into<String>, hint: impl Into<String>) {
         self.remarks.warning(&self.at(key), message, hint);
+    }
+
+    /// The key of a law has an effect that its author may not expect, and that results repeat.
+    pub(crate) fn effect(&self, key: &str, kind: &'static str, text: String, hint: String) {
+        self.remarks.report.borrow_mut().effect(Effect { kind, path: self.at(key), text, hint });
     }
 }

@@ -9,9 +9,24 @@ pub(crate) struct Report {
     pub sources: Vec<Source>,
     /// Problems in the order of their discovery.
     found: Vec<Diagnostic>,
+    /// Effects of keys of laws, which results repeat once it is known which link has the law.
+    effects: Vec<Effect>,
     errors: usize,
     warnings: usize,
     notes: usize,
+}
+
+/// An effect of a key that the scenario's author may not expect.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Effect {
+    /// Stable name of the kind of note.
+    pub kind: &'static str,
+    /// The key.
+    pub path: String,
+    /// One sentence without a full stop.
+    pub text: String,
+    /// What to do about it.
+    pub hint: String,
 }
 
 /// Most problems of each severity. Nobody reads more of them, and a megabyte of mistakes must not take
@@ -38,6 +53,18 @@ impl Report {
     /// Reports an effect that the scenario's author may not expect.
     pub(crate) fn note(&mut self, mark: &Mark, message: impl Into<String>, hint: impl Into<String>) {
         self.add(mark, Severity::Note, message.into(), hint.into());
+    }
+
+    /// Keeps an effect for [`Self::take_effects`], if it was not said before: groups and ports share laws.
+    pub(crate) fn effect(&mut self, effect: Effect) {
+        if self.effects.iter().all(|other| (other.kind, &other.text) != (effect.kind, &effect.text)) {
+            self.effects.push(effect);
+        }
+    }
+
+    /// Takes the effects that were kept.
+    pub(crate) fn take_effects(&mut self) -> Vec<Effect> {
+        std::mem::take(&mut self.effects)
     }
 
     /// Whether the scenario is refused.

@@ -127,8 +127,10 @@ pub(crate) fn plan(scenario: &Scenario, remarks: Remarks<'_>, lists: &FlowLists)
     host::check_shared(&hosts, &ends, &nodes, &cx);
     notes::scalable_flows_in_the_classic_queue(&links, &endpoints, &mut cx);
     notes::queues_in_hosts(&links, &mut cx);
+    notes::effects_of_laws(&links, &mut cx);
     schedule::moving_links(&links, &mut cx);
     impairments::impaired_links(&links, &mut cx);
+    impairments::lost_correlations(&links, &mut cx);
     for (endpoint, host) in endpoints.iter_mut().zip(&hosts) {
         endpoint.offload = host.offload;
     }

@@ -22,3 +22,12 @@ fn a_queue_in_hosts_names_their_links() {
     let found: Vec<_> = found.into_iter().map(|(kind, _, links)| (kind, links)).collect();
     assert_eq!(found, [("queue-in-hosts", "dctcp/access".to_owned())]);
 }
+
+#[test]
+fn effects_of_laws_name_the_link() {
+    let text = include_str!("errors/bases/dualpi2.toml");
+    let text = text
+        .replace("kind = \"dualpi2\"", "kind = \"dualpi2\", ecn_mask = \"any-ect\", alpha = 0.15, beta = 3");
+    // 0.15 Hz acts as 0.1455 Hz, which is 3 % less, and 3 Hz as 2.998 Hz.
+    assert_eq!(notes(&text), [("rounded-gain", String::new(), "bottleneck".to_owned())]);
+}

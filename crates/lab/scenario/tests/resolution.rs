@@ -5,6 +5,7 @@ use shoal_cc::{AlphaUpdate, CcConfig, CutStyle, Gain, MarkCounting};
 use shoal_scenario::{App, Document, Experiment, Think, TraceConfig, TracedTable};
 use shoal_tcp::{CwrAck, EcnFeedback, EcnSetting, ReceiverConfig};
 use shoal_units::{Rate, Span, Time};
+use std::f64::consts::TAU;
 
 fn document(law: &str, group: &str, rest: &str) -> Document {
     let text = format!(
@@ -438,11 +439,43 @@ fn schedules_become_steps() {
         "changes = [{ at = \"1 s\", outage = \"5 ms\" }, { at = \"2 s\", rate = \"8 Mbit/s\", outage = \"1 s\" }]",
     );
     assert_eq!(rates, [(1000.0, 0.0), (1005.0, 40.0), (2000.0, 0.0), (3000.0, 8.0)]);
-    // 40 to 10 Mbit/s in 25 ms: two whole steps and a half one, a third of the difference each; the delay as well.
+    // 40 to 10 Mbit/s in 25 ms: two whole steps and a half one, each with the mean over its time, at 5, 15 and 22.5 ms;
+    // 1.2 Mbit/s and 0.12 ms less each millisecond. The delay rises from 1 to 4 ms.
     let (rates, delays) =
         changes("changes = [{ at = \"1 s\", rate = \"10 Mbit/s\", delay = \"4 ms\", over = \"25 ms\" }]");
-    assert_eq!(rates, [(1010.0, 30.0), (1020.0, 20.0), (1025.0, 10.0)]);
-    assert_eq!(delays, [(1010.0, 2.0), (1020.0, 3.0), (1025.0, 4.0)]);
+    assert_eq!(rates, [(1000.0, 34.0), (1010.0, 22.0), (1020.0, 13.0), (1025.0, 10.0)]);
+    assert_eq!(delays, [(1000.0, 1.6), (1010.0, 2.8), (1020.0, 3.7), (1025.0, 4.0)]);
+}
+
+/// The mean rate of the link between two times in seconds, in bit/s.
+fn mean_bps(schedule: &str, from_s: f64, to_s: f64) -> f64 {
+    let experiment = resolve(&format!("[bottleneck.schedule]\n{schedule}"), "cc = \"reno\"");
+    let at = |s: f64| Time::from_picos((s * 1e12) as u64);
+    experiment.links[0].mean_rate_bps(at(from_s), at(to_s)).unwrap()
+}
+
+/// A ramp carries the bits of its line, and a sine those of its integral, to less than one.
+#[test]
+fn bits_of_ramps_and_sines_are_those_of_the_integral() {
+    // Rates that no step divides, and steps that the time is no multiple of.
+    for (to_bps, over_s, step) in
+        [(9_999_999.0, 1.0, "10 ms"), (123_457.0, 0.7777, "9 ms"), (39_999_999.0, 0.5, "7 ms")]
+    {
+        let change = format!(
+            "changes = [{{ at = \"2 s\", rate = \"{to_bps} bit/s\", over = \"{over_s} s\", step = \"{step}\" }}]"
+        );
+        let bits = over_s * mean_bps(&change, 2.0, 2.0 + over_s);
+        assert!((bits - over_s * (40e6 + to_bps) / 2.0).abs() < 1.0, "{change}: {bits}");
+        assert_eq!(mean_bps(&change, 2.0 + over_s, 9.0), to_bps);
+    }
+    // Quarters of a period of 2.4 s have 240 / 7 steps each, 30 ms of 1.2 s are eight of them.
+    let sine = "rate_sine = { mean = \"30 Mbit/s\", amplitude = \"9.999999 Mbit/s\", period = \"2.4 s\", \
+                step = \"30 ms\" }";
+    for (from_s, to_s) in [(0.0, 0.6), (0.6, 1.2), (0.0, 2.4), (0.3, 0.33), (1.2, 6.0)] {
+        let integral = |t: f64| 30e6 * t + 9_999_999.0 * 2.4 / TAU * (1.0 - (TAU * t / 2.4).cos());
+        let bits = (to_s - from_s) * mean_bps(sine, from_s, to_s);
+        assert!((bits - (integral(to_s) - integral(from_s))).abs() < 1.0, "{from_s} to {to_s}: {bits}");
+    }
 }
 
 #[test]
@@ -470,15 +503,16 @@ fn lists_become_steps_and_repeat() {
 }
 
 #[test]
-fn sines_become_steps_with_the_value_of_their_middle() {
+fn sines_become_steps_with_their_means() {
     let (rates, delays) = changes(
         "rate_sine = { mean = \"30 Mbit/s\", amplitude = \"10 Mbit/s\", period = \"8 s\", step = \"1 s\" }\n\
          delay_sine = { mean = \"5 ms\", amplitude = \"5 ms\", period = \"40 ms\", step = \"5 ms\" }",
     );
-    // The middles are at 22.5, 67.5, ... degrees: sines of 0.382683 and 0.923880.
+    // From 0 to 45 degrees, from 45 to 90, ...: differences of cosines over pi / 4: (1 - 0.707107) / 0.785398 and
+    // 0.707107 / 0.785398.
     let waves = [
-        0.382_683, 0.923_880, 0.923_880, 0.382_683, -0.382_683, -0.923_880, -0.923_880, -0.382_683,
-        0.382_683, 0.923_880,
+        0.372_923, 0.900_316, 0.900_316, 0.372_923, -0.372_923, -0.900_316, -0.900_316, -0.372_923,
+        0.372_923, 0.900_316,
     ];
     assert_eq!(rates.len(), 10);
     for (number, ((at, rate), wave)) in rates.iter().zip(waves).enumerate() {
@@ -489,5 +523,21 @@ fn sines_become_steps_with_the_value_of_their_middle() {
     let mean = delays.iter().map(|(_, delay)| delay).sum::<f64>() / 2000.0;
     // Whole microseconds are cut off.
     assert!((mean - 5.0).abs() < 1e-3, "{mean}");
-    assert!((delays[1].1 - (5.0 + 5.0 * 0.923_880)).abs() < 2e-3, "{:?}", delays[1]);
+    assert!((delays[1].1 - (5.0 + 5.0 * 0.900_316)).abs() < 2e-3, "{:?}", delays[1]);
+}
+
+/// 20 packets of RED are 30 kB with its mean packet of 1500 B, and 180 kB with one of 9000 B, whatever flows send.
+#[test]
+fn thresholds_of_red_in_packets_count_mean_packets() {
+    let min_bytes = |mean_packet: &str, mtu: &str| {
+        let law =
+            format!("aqm = {{ kind = \"red\", min = \"20 packets\", max = \"60 packets\" {mean_packet} }}");
+        let experiment = resolve(&law, &format!("cc = \"reno\" {mtu}"));
+        let QueueConfig::Red(red) = &experiment.links[0].queue else { panic!() };
+        let kinds: Vec<&str> = experiment.notes.iter().map(|note| note.kind).collect();
+        (red.parameters.min_bytes, kinds)
+    };
+    assert_eq!(min_bytes("", ""), (30_000.0, vec![]));
+    assert_eq!(min_bytes("", ", mtu = \"9000 B\""), (30_000.0, vec!["packets-of-mean-size"]));
+    assert_eq!(min_bytes(", mean_packet = \"9000 B\"", ", mtu = \"9000 B\""), (180_000.0, vec![]));
 }

@@ -59,6 +59,7 @@ crate::for_each_law!(tests_of_laws);
 const ELSEWHERE: &str = concat!(
     include_str!("../laws/codel/control/tests.rs"),
     include_str!("../../tests/tc_vectors.rs"),
+    include_str!("../../../../lab/scenario/tests/resolution.rs"),
     include_str!("../../../../../tests/rust/tests/coupled_queues.rs"),
 );
 

@@ -60,6 +60,14 @@ pub const DCTCP_DOC: ModelDoc = ModelDoc {
             test: "the_ack_that_ends_a_window_counts_in_it",
         },
         Difference {
+            text: "No difference, but the reason for the next one: the kernel's alpha has two values at the same \
+                   marked part F. From above it settles at F. Below 16/1024, where a decay takes all of it, it is the \
+                   last window's floor(64 F)/1024, until a window is marked to a quarter. Behind a ramp that marks 3 \
+                   % it stays near 3 % or, once 17 windows had no mark, near 0.1 %; one that marks 2 % brings it \
+                   there by itself.",
+            test: "behind_a_ramp_alpha_depends_on_where_it_comes_from",
+        },
+        Difference {
             text: "No difference, but what a user sees first at long round trips: with marks rarer than about 3 % the \
                    kernel's integers (2^-10, shift 4) keep alpha at or near 0 while an exact alpha follows p, so that \
                    W p rises from 1.9 to about 5 and windows are up to three times as large as the law from p >= 0.05 \

@@ -293,3 +293,37 @@ proptest! {
         }
     }
 }
+
+/// Correlation of neighbours among the delays of packets that are far apart.
+fn neighbours(width_ns: u32, distribution: Distribution, correlation: f64) -> f64 {
+    const PACKETS: u64 = 40_000;
+    let jitter = Jitter { ns: width_ns, distribution, correlation: Chance::of(correlation) };
+    let impairments = Impairments { jitter, ..Impairments::NONE };
+    let arrivals: Vec<Time> = (0..PACKETS).map(|k| us(20_000_000 * k)).collect();
+    let mut outside = outside();
+    let mut netem = Netem::new(&impairments, Span::from_secs(3), 5, &mut outside);
+    let left = carry(&mut netem, &arrivals, &mut outside);
+    let delays: Vec<f64> =
+        arrivals.iter().zip(&left).map(|(came, (_, left))| (*left - *came).as_secs_f64()).collect();
+    let mean = delays.iter().sum::<f64>() / PACKETS as f64;
+    let product = |pair: &[f64]| (pair[0] - mean) * (pair[1] - mean);
+    let variance = delays.iter().map(|delay| (delay - mean).powi(2)).sum::<f64>();
+    delays.windows(2).map(product).sum::<f64>() / variance
+}
+
+/// Four standard errors of 40,000 packets are 4 / sqrt(40,000) = 0.02.
+#[test]
+fn a_correlation_of_jitter_is_lost_in_the_remainder() {
+    for correlation in [0.25, 0.5, 0.9, 0.99] {
+        for distribution in [Distribution::Uniform, Distribution::Normal, Distribution::Pareto] {
+            let measured = neighbours(2_000_000, distribution, correlation);
+            assert!(measured.abs() < 0.02, "{distribution:?} {correlation}: {measured}");
+        }
+    }
+    // With a divisor of 4 * 10^9, nearly 2^32 = 4.29 * 10^9, most of it is left.
+    let measured = neighbours(2_000_000_000, Distribution::Uniform, 0.5);
+    assert!((0.4..0.6).contains(&measured), "{measured}");
+    // With 0.99999 draws move by at most 42,950 of 4,000,000 from one packet to the next.
+    let measured = neighbours(2_000_000, Distribution::Uniform, 0.99999);
+    assert!(measured > 0.9, "{measured}");
+}

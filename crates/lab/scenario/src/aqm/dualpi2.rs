@@ -152,6 +152,9 @@ choices!(Overload { "drop" => Self::Drop, "overflow" => Self::Overflow, });
 
 choices!(Tossing { "random" => Self::Random, "recur" => Self::Recur, });
 
+/// Part of a gain by which the one that acts differs where it is noted.
+const NOTED: f64 = 0.01;
+
 impl Resolve for DualPi2 {
     type Config = DualPi2Config;
 
@@ -161,6 +164,9 @@ impl Resolve for DualPi2 {
             None => Some(buffer),
         };
         let gains = (law.gain(self.alpha, 256, "alpha"), law.gain(self.beta, 256, "beta"));
+        for (key, hertz, gain) in [("alpha", self.alpha, gains.0), ("beta", self.beta, gains.1)] {
+            law.acting_gain(key, hertz, gain);
+        }
         let coupling = law.coupling(self.coupling);
         let target = law.micros(self.target, "target", Span::ZERO);
         let tupdate = law.micros(self.tupdate, "tupdate", Span::from_micros(1));
@@ -215,6 +221,23 @@ impl Place<'_> {
             self.keys.warning(key, format!("a gain of {hertz} Hz counts as 0"), hint);
         }
         Some(scaled as u32)
+    }
+
+    /// Notes a gain that acts as another one.
+    fn acting_gain(&self, key: &str, hertz: f64, gain_256th_hz: Option<u32>) {
+        let Some(acting) = gain_256th_hz.map(DualPi2Config::acting_gain_hz).filter(|acting| *acting > 0.0)
+        else {
+            return;
+        };
+        if (acting / hertz - 1.0).abs() > NOTED {
+            let text = format!(
+                "{key} = {hertz} Hz of dualpi2 acts as {acting:.4} Hz: tc rounds it down to 1/256 Hz, and the kernel \
+                 to its own unit of about 1/275 Hz"
+            );
+            let hint =
+                "this is what Linux does with this number; write a slightly larger one for more".to_owned();
+            self.keys.effect(key, "rounded-gain", text, hint);
+        }
     }
 
     /// Whole microseconds in 32 bits of nanoseconds, as tc hands them over.

@@ -4,7 +4,7 @@ use shoal_aqm::{Extent, MarkSpacing, RedConfig, RedParameters};
 
 use super::{Place, Resolve};
 use crate::field::{Section, choices};
-use crate::quantity::{Amount, Size};
+use crate::quantity::{Amount, Dimension, Size};
 
 /// RED as published.
 #[derive(Clone, PartialEq, Debug, Section)]
@@ -103,6 +103,19 @@ impl Place<'_> {
             } else {
                 self.within_buffer(slope.max, max_key, mean_packet_bytes);
             }
+        }
+        let is_in_packets = |amount: Amount| amount.dimension() == Some(Dimension::Packets);
+        let counted = [(slope.min, min_key), (slope.max, max_key)]
+            .into_iter()
+            .find(|(amount, _)| is_in_packets(*amount));
+        if let Some((_, key)) = counted.filter(|_| mean_packet_bytes != self.port.mtu) {
+            let text = format!(
+                "thresholds of RED in packets count packets of {mean_packet_bytes} B (mean_packet), and the largest \
+                 packets here have {} B",
+                self.port.mtu
+            );
+            let hint = format!("write mean_packet = \"{} B\", or thresholds in bytes", self.port.mtu);
+            self.keys.effect(key, "packets-of-mean-size", text, hint);
         }
         self.probability(slope.max_probability, "max_probability");
         if !(slope.weight > 0.0 && slope.weight <= 1.0) {

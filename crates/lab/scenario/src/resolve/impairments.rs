@@ -227,6 +227,41 @@ pub(super) fn impaired_links(links: &[Link], cx: &mut Context<'_>) {
     cx.note(path, note, "remove impairments for a path that delivers every packet in order");
 }
 
+/// Width of the jitter's draws in multiples of the number by which they are divided, from which on remainders keep no
+/// correlation: that of neighbours is at most the inverse of pi times it, three hundredths.
+const WASHED_OUT: f64 = 10.0;
+
+/// Notes correlations of jitter that have no effect. A draw differs from the one before, as far as the correlation
+/// leaves it, by anything from 0 to (1 - correlation) 2^32; the delay is the remainder of its division by twice the
+/// jitter in ns, or by the size of a table.
+pub(super) fn lost_correlations(links: &[Link], cx: &mut Context<'_>) {
+    let is_lost = |jitter: &Jitter| {
+        let divisor = match jitter.distribution.entries() {
+            Some(entries) => f64::from(entries),
+            None => 2.0 * f64::from(jitter.ns),
+        };
+        let width = (1.0 - jitter.correlation.as_f64()) * 2f64.powi(32);
+        jitter.correlation.is_possible() && width >= WASHED_OUT * divisor
+    };
+    let lost = links
+        .iter()
+        .filter(|link| link.impairments.as_ref().is_some_and(|impairments| is_lost(&impairments.jitter)));
+    let names: Vec<String> = lost.map(|link| link.name.clone()).collect();
+    let Some(first) = names.first() else { return };
+    let text = format!(
+        "jitter_correlation of the link {first} has no effect, as in the kernel: a delay is the remainder of a \
+         correlated number of 32 bits by a much smaller one, and remainders of neighbours have nothing in common"
+    );
+    let key = format!("{first}.impairments.jitter_correlation");
+    let path = if cx.scenario.bottleneck.is_some() { key.as_str() } else { "topology.links" };
+    let note = Note { kind: "jitter-correlation", text, groups: Vec::new(), links: names };
+    cx.note(
+        path,
+        note,
+        "for delays that change slowly write a schedule (delays, or a trace); without it, remove the key",
+    );
+}
+
 fn in_words(impairments: &shoal_netem::Impairments) -> String {
     let shoal_netem::Impairments { jitter, keep_order, loss, duplicate, corrupt, reorder, slot } =
         impairments;

@@ -8,6 +8,7 @@ use shoal_tcp::{EcnSetting, EndpointConfig};
 
 use super::Context;
 use crate::experiment::{Link, NodeId, Note};
+use crate::report::Effect;
 use crate::schema::Workload;
 
 /// The bit of the ECN field that ECT(0) sets: its codepoint is binary 10 ([RFC 3168, section
@@ -46,6 +47,17 @@ pub(super) fn scalable_flows_in_the_classic_queue(
         let hint = "for DCTCP in the low-latency queue write ecn_mask = \"any-ect\" (mask 3) into the section of the \
                     queue";
         cx.note(&format!("flows[{index}].cc"), note, hint);
+    }
+}
+
+/// Notes what laws have to say about their keys.
+pub(super) fn effects_of_laws(links: &[Link], cx: &mut Context<'_>) {
+    let effects = cx.remarks.report.borrow_mut().take_effects();
+    for Effect { kind, path, text, hint } in effects {
+        // A dumbbell's links are named after their tables.
+        let table = path.split('.').next().unwrap_or_default();
+        let links = links.iter().filter(|link| link.name == table).map(|link| link.name.clone()).collect();
+        cx.note(&path, Note { kind, text, groups: Vec::new(), links }, &hint);
     }
 }
 

@@ -187,6 +187,20 @@ const fn whole(span: Span) -> Span {
     Span::from_nanos(span.as_nanos())
 }
 
+/// Whole values for steps, of which each is given as when it begins, how long it lasts, and the mean that it should
+/// have. What rounding leaves over goes into the next step, so that the integral over all of them is exact to half a
+/// unit over the last one.
+fn rounded(means: impl Iterator<Item = ((Span, Span), f64)>) -> impl Iterator<Item = (Span, u64)> {
+    let mut left = 0.0;
+    means.map(move |((begin, length), mean)| {
+        let length_s = length.as_secs_f64();
+        // A rate stays above zero, at which the link would be down.
+        let value = libm::round(mean + left / length_s).max(if mean > 0.0 { 1.0 } else { 0.0 });
+        left += (mean - value) * length_s;
+        (begin, value as u64)
+    })
+}
+
 /// A link while its changes are listed.
 struct Line {
     now: Start,
@@ -202,30 +216,33 @@ impl Line {
             delay: change.delay.map_or(from.delay, |delay| delay.span()),
         };
         let (over, step) = (change.over.span(), change.step.span());
-        let steps = over.as_picos().div_ceil(step.as_picos()).max(1);
-        if steps + self.rate.len() as u64 + self.delay.len() as u64 > MAX_CHANGES {
+        let steps = over.as_picos().div_ceil(step.as_picos());
+        if steps + 1 + self.rate.len() as u64 + self.delay.len() as u64 > MAX_CHANGES {
             return None;
         }
-        for number in 1..=steps {
-            // The last step reaches the new value at the end of the time.
-            let at = at + whole(step.saturating_mul(number).min(over));
-            let between = |a: u64, b: u64| {
-                let part = (i128::from(b) - i128::from(a)) * i128::from(number) / i128::from(steps);
-                u64::try_from(i128::from(a) + part).unwrap_or(b)
-            };
-            if let (Some(_), Some(a), Some(b)) = (change.rate, from.rate, to.rate) {
-                // No value between two positive rates is zero.
-                let rate = Rate::from_bps(between(a.as_bps(), b.as_bps()));
-                self.now.rate = Some(rate);
-                if change.outage.is_none() {
-                    self.rate.push(RateChange { at, rate });
-                }
+        let spans: Vec<(Span, Span)> = (0..steps)
+            .map(|number| (step.saturating_mul(number), step.saturating_mul(number + 1).min(over)))
+            .collect();
+        // Means over each step of a value that goes from `a` to `b` in a line.
+        let line = |a: f64, b: f64| {
+            let middle = |&(from, to): &(Span, Span)| from.as_secs_f64().midpoint(to.as_secs_f64());
+            let means = spans.iter().map(move |span| a + (b - a) * middle(span) / over.as_secs_f64());
+            rounded(spans.iter().map(|(from, to)| (*from, *to - *from)).zip(means))
+        };
+        if let (Some(_), Some(a), Some(b)) = (change.rate, from.rate, to.rate) {
+            self.now.rate = Some(b);
+            if change.outage.is_none() {
+                let means = line(a.as_bps() as f64, b.as_bps() as f64);
+                let rates = means.map(|(after, bps)| (after, Rate::from_bps(bps))).chain([(over, b)]);
+                self.rate.extend(rates.map(|(after, rate)| RateChange { at: at + whole(after), rate }));
             }
-            if change.delay.is_some() {
-                let delay = whole(Span::from_picos(between(from.delay.as_picos(), to.delay.as_picos())));
-                self.now.delay = delay;
-                self.delay.push(DelayChange { at, delay });
-            }
+        }
+        if change.delay.is_some() {
+            self.now.delay = whole(to.delay);
+            let means = line(from.delay.as_nanos() as f64, to.delay.as_nanos() as f64);
+            let delays =
+                means.map(|(after, ns)| (after, Span::from_nanos(ns))).chain([(over, self.now.delay)]);
+            self.delay.extend(delays.map(|(after, delay)| DelayChange { at: at + whole(after), delay }));
         }
         if let (Some(outage), Some(rate)) = (change.outage, self.now.rate) {
             self.rate.push(RateChange { at, rate: Rate::from_bps(0) });

@@ -25,6 +25,7 @@ pub struct FlowGroup {
     pub stack: String,
     /// What both ends are: a preset, or a table of what differs from one. ideal sends and receives packet by packet;
     /// the others hand over several segments at once, have a card with a rate, and collect what they receive.
+    /// linux-6-gso is right for testbeds whose offloads were switched off (ethtool): TCP segments anyway.
     #[key(default = "ideal")]
     pub host: Host,
     /// Properties of the receiving end that differ from the sending end.

@@ -18,7 +18,8 @@ pub struct Impairments {
     /// Form of the variation.
     #[key(default = "uniform", source = "iproute2 netem/normal.c, netem/pareto.c, netem/paretonormal.c")]
     pub jitter_distribution: Distribution,
-    /// Correlation of the variation from packet to packet, from 0 to 1.
+    /// Correlation of the variation from packet to packet, from 0 to 1. As in the kernel it has no effect unless it is
+    /// very close to 1: the delay is the remainder of a correlated number by a small one, which is not correlated.
     #[key(default = 0.0, source = "Linux net/sched/sch_netem.c, get_crandom")]
     pub jitter_correlation: f64,
     /// Whether no packet overtakes another: one that would arrives together with the one before it. Without, packets

@@ -61,7 +61,8 @@ pub struct LinkChange {
     /// Time for which no transmission begins; packets wait in the queue.
     #[key(otherwise = "none")]
     pub outage: Option<Duration>,
-    /// Time over which the rate and the delay approach their new values, linearly in steps.
+    /// Time over which the rate and the delay approach their new values, linearly in steps: each has the mean over its
+    /// time, so that as many bits can be sent as at a rate that changes steadily.
     #[key(default = "0 s")]
     pub over: Duration,
     /// Length of such a step.
@@ -78,7 +79,7 @@ pub struct RateSine {
     pub amplitude: DataRate,
     /// Time after which it repeats.
     pub period: Duration,
-    /// Time for which the rate stays; it has the value of the sine in the middle of that time.
+    /// Time for which the rate stays; it is the mean of the sine over that time.
     #[key(default = "10 ms")]
     pub step: Duration,
 }
@@ -92,7 +93,7 @@ pub struct DelaySine {
     pub amplitude: Duration,
     /// Time after which it repeats.
     pub period: Duration,
-    /// Time for which the delay stays; it has the value of the sine in the middle of that time.
+    /// Time for which the delay stays; it is the mean of the sine over that time.
     #[key(default = "10 ms")]
     pub step: Duration,
 }

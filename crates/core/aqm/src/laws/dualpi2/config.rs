@@ -1,6 +1,7 @@
 //! The configuration of DualPI2: the parameters of `tc qdisc add ... dualpi2`, and options of
 //! [RFC 9332](https://www.rfc-editor.org/rfc/rfc9332).
 
+use super::pi::acting_hz;
 use super::{DualPi2, doc};
 use crate::shell::{Bound, Dual, Lanes};
 use crate::{DecideAt, Extent, LawConfig, SchedulerConfig, TcError};
@@ -73,6 +74,13 @@ pub struct DualPi2Config {
     pub limit: Extent,
     /// The link's MTU in bytes, for the scheduler.
     pub mtu: u32,
+}
+
+impl DualPi2Config {
+    /// The gain in Hz that acts for one in 1/256 Hz: the kernel keeps it in whole units of its own.
+    pub fn acting_gain_hz(gain_256th_hz: u32) -> f64 {
+        acting_hz(gain_256th_hz)
+    }
 }
 
 impl LawConfig for DualPi2Config {

@@ -45,6 +45,13 @@ pub(super) const DOC: ModelDoc = ModelDoc {
             test: "the_larger_likelihood_marks",
         },
         Difference {
+            text: "No difference, but what a user of RFC 9332 may not expect: gains are rounded down twice, by tc to \
+                   multiples of 1/256 Hz and by the kernel to such of 10^9 / 2^38 Hz, about 1/275. An alpha of 0.15 Hz \
+                   acts as 0.1455 Hz, a beta of 3 Hz as 2.998 Hz, and the defaults as 0.1601 and 3.1978 Hz (0.1602 and \
+                   3.1992 written). Runs say it where the difference is above 1 %.",
+            test: "gains_that_act_are_rounded_twice",
+        },
+        Difference {
             text: "No difference, but what a user sees first at base RTTs of 50 to 100 ms: DCTCP's W p is two to \
                    three times what it is at short ones. Marks are then rarer than 3 %, where the kernel's integers \
                    lose alpha (`shoal describe dctcp`); with alpha_resolution = \"exact\" W p stays near 2. The step \

@@ -70,6 +70,12 @@ fn scale(gain: u32) -> u32 {
     low_u32(((u64::from(gain) * u64::from(MAX_PROBABILITY)) >> 2) / 1_000_000_000)
 }
 
+/// The gain in Hz that acts for one in 1/256 Hz: a second adds 10^9 times the scaled gain, less its fractional bits, to
+/// a probability of which 2^32 - 1 is one.
+pub(super) fn acting_hz(gain: u32) -> f64 {
+    f64::from(scale(gain)) * 1e9 / f64::from(1u32 << GRANULARITY) / f64::from(MAX_PROBABILITY)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -378,3 +378,18 @@ fn a_step_in_bytes_looks_at_what_is_left_behind() {
     // 4500, 3000, 1500 and 0 B behind.
     assert_eq!(marks, [true, false, false, false]);
 }
+
+/// 0.15 Hz is 38.4 / 256 Hz, of which tc keeps 38, and the kernel 38 (2^32 - 1) / 4 / 10^9 = 40.8, of which it keeps
+/// 40: 40 * 10^9 / 64 / (2^32 - 1) = 0.14552 Hz. 3 Hz are 768, and 824.6, of which 824 are 2.9977 Hz.
+#[test]
+fn gains_that_act_are_rounded_twice() {
+    for (gain_256th_hz, acting) in [(38, 0.145_519), (768, 2.997_694), (41, 0.160_071), (819, 3.197_783)] {
+        let measured = DualPi2Config::acting_gain_hz(gain_256th_hz);
+        assert!((measured - acting).abs() < 1e-6, "{gain_256th_hz}: {measured}");
+    }
+    // What acts is what a controller adds: 10 ms above the target are 0.01 s times the gain, in one update.
+    let mut pi = super::Pi::new(15_000_000, 38, 0, None);
+    pi.update(25_000_000);
+    let added = f64::from(pi.probability()) / f64::from(u32::MAX);
+    assert!((added - 0.01 * DualPi2Config::acting_gain_hz(38)).abs() < 1e-9, "{added}");
+}

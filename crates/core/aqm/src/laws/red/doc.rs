@@ -26,6 +26,12 @@ pub(super) const DOC: ModelDoc = ModelDoc {
             test: "the_probability_does_not_depend_on_the_packet_size",
         },
         Difference {
+            text: "No difference, but what a user may not expect: thresholds in packets mean packets of mean_packet, \
+                   1500 B unless it is written, whatever the MTU of the flows is, since the law counts bytes. Runs \
+                   say it where the two differ.",
+            test: "thresholds_of_red_in_packets_count_mean_packets",
+        },
+        Difference {
             text: "The line is taken to be idle when the last packet's IP bytes are sent; framing is not known to the \
                    queue.",
             test: "the_idle_time_is_known_without_asking_the_empty_queue",

@@ -7,6 +7,7 @@ use crate::{
     tests::drive::LINUX_6,
 };
 use proptest::prelude::*;
+use shoal_units::{Probability, Stream as Random};
 use std::vec::Vec;
 
 const EXACT: DctcpConfig = DctcpConfig { alpha_resolution: AlphaResolution::Exact, ..presets::DCTCP };
@@ -233,4 +234,65 @@ fn an_ack_counts_where_acks_are_counted_if_it_acknowledges_something() {
     // One ACK, whatever it covers: 1024 / 16.
     flow.ack(2, true);
     assert_eq!(flow.alpha_q10(), 64);
+}
+
+/// Three marks in each window of 100 packets add 3 * 64 / 100 = 1 to an alpha in 1024ths. From above, 31 - (31 >> 4) +
+/// 1 = 31 is a fixed point, 3.0 %. Without a mark 31 falls by one a window to 15, and then to 0 at once. With the same
+/// marks again it is 0 + 1, and from then on 1 - 1 + 1: 0.1 %. Only an addition of 16, a window marked to a quarter,
+/// leads out.
+#[test]
+fn an_alpha_that_fell_below_16_of_1024_stays_there() {
+    let windows = |flow: &mut Flow, marked, count| (0..count).for_each(|_| flow.round(marked, 100));
+    let mut flow = Flow::new(presets::DCTCP, LINUX_6, 100);
+    windows(&mut flow, 3, 300);
+    assert_eq!(flow.alpha_q10(), 31);
+    windows(&mut flow, 0, 16);
+    assert_eq!(flow.alpha_q10(), 15);
+    windows(&mut flow, 0, 1);
+    assert_eq!(flow.alpha_q10(), 0);
+    windows(&mut flow, 3, 300);
+    assert_eq!(flow.alpha_q10(), 1);
+    // 24 * 64 / 100 = 15: the highest value from which nothing leads up; 25 add 16, and the average rises.
+    windows(&mut flow, 24, 300);
+    assert_eq!(flow.alpha_q10(), 15);
+    windows(&mut flow, 25, 1);
+    assert_eq!(flow.alpha_q10(), 16);
+    windows(&mut flow, 25, 1);
+    assert_eq!(flow.alpha_q10(), 31);
+    // The law without rounding returns to 3 %.
+    let mut exact = Flow::new(EXACT, LINUX_6, 100);
+    windows(&mut exact, 0, 300);
+    windows(&mut exact, 3, 300);
+    assert!((exact.alpha() - 0.03).abs() < 1e-6, "{}", exact.alpha());
+}
+
+/// Mean alpha of the last 2000 of 6000 windows of so many packets, of which each is marked with this probability.
+fn behind_a_ramp(config: DctcpConfig, packets: u32, marked: f64) -> f64 {
+    let (ramp, mut random) = (Probability::from_f64(marked), Random::new(7, "ramp"));
+    let mut flow = Flow::new(config, LINUX_6, packets);
+    let mut sum = 0.0;
+    for window in 0..6000 {
+        let marks = (0..packets).filter(|_| ramp.happens(random.uniform_u32())).count();
+        flow.round(u32::try_from(marks).unwrap(), packets);
+        if window >= 4000 {
+            sum += flow.alpha();
+        }
+    }
+    sum / 2000.0
+}
+
+/// A ramp that marks each packet with 3 %: an alpha that comes from above stays near it, one that is below 16/1024
+/// stays at a thirtieth to a fifteenth of it. With 2 % the one from above falls, too: the average of whole 1024ths that
+/// windows add is then below the one that an alpha of 16 to 31 loses.
+#[test]
+fn behind_a_ramp_alpha_depends_on_where_it_comes_from() {
+    let low = DctcpConfig { initial_alpha_q10: 0, ..presets::DCTCP };
+    for packets in [40, 100, 200] {
+        let (from_above, from_below) =
+            (behind_a_ramp(presets::DCTCP, packets, 0.03), behind_a_ramp(low, packets, 0.03));
+        assert!((0.028..0.036).contains(&from_above), "{packets}: {from_above}");
+        assert!((0.001..0.002).contains(&from_below), "{packets}: {from_below}");
+        let rare = behind_a_ramp(presets::DCTCP, packets, 0.02);
+        assert!((0.0005..0.0015).contains(&rare), "{packets}: {rare}");
+    }
 }

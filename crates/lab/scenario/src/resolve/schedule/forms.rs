@@ -4,7 +4,7 @@ use std::f64::consts::TAU;
 
 use shoal_units::{Rate, RateChange, Span, Time};
 
-use super::{MAX_CHANGES, Start, is_zero, whole};
+use super::{MAX_CHANGES, Start, is_zero, rounded, whole};
 use crate::experiment::{DelayChange, OpportunitySchedule, Schedule};
 use crate::remarks::Table;
 use crate::resolve::Context;
@@ -207,9 +207,11 @@ fn expand(plan: &LinkSchedule, duration: Span) -> Option<Schedule> {
         (None, Some(sine)) => {
             let bps = |rate: crate::quantity::DataRate| rate.rate().map_or(0.0, |rate| rate.as_bps() as f64);
             let (mean, amplitude) = (bps(sine.mean), bps(sine.amplitude));
-            let found = waves(sine.period.span(), sine.step.span(), duration)?.into_iter();
-            let rate = |wave: f64| Rate::from_bps(libm::round(mean + amplitude * wave) as u64);
-            found.map(|(at, wave)| RateChange { at, rate: rate(wave) }).collect()
+            let waves = waves(sine.period.span(), sine.step.span(), duration)?;
+            let steps = rounded(waves.map(|(step, wave)| (step, mean + amplitude * wave)));
+            let change =
+                |(after, bps)| RateChange { at: Time::ZERO + whole(after), rate: Rate::from_bps(bps) };
+            steps.map(change).collect()
         }
         (None, None) => Vec::new(),
     };
@@ -221,11 +223,12 @@ fn expand(plan: &LinkSchedule, duration: Span) -> Option<Schedule> {
         }
         (None, Some(sine)) => {
             let (mean, amplitude) =
-                (sine.mean.span().as_picos() as f64, sine.amplitude.span().as_picos() as f64);
-            let found = waves(sine.period.span(), sine.step.span(), duration)?.into_iter();
-            let delay =
-                |wave: f64| whole(Span::from_picos(libm::round((mean + amplitude * wave).max(0.0)) as u64));
-            found.map(|(at, wave)| DelayChange { at, delay: delay(wave) }).collect()
+                (sine.mean.span().as_nanos() as f64, sine.amplitude.span().as_nanos() as f64);
+            let waves = waves(sine.period.span(), sine.step.span(), duration)?;
+            let steps = rounded(waves.map(|(step, wave)| (step, (mean + amplitude * wave).max(0.0))));
+            let change =
+                |(after, ns)| DelayChange { at: Time::ZERO + whole(after), delay: Span::from_nanos(ns) };
+            steps.map(change).collect()
         }
         (None, None) => Vec::new(),
     };
@@ -257,17 +260,20 @@ fn laps(times: &[Span], repeat: Option<Span>, duration: Span) -> Option<Vec<(Tim
     }
 }
 
-/// Steps of a sine from the start on: when each begins, and the sine at its middle, so that the mean over a period is
-/// exact.
-fn waves(period: Span, step: Span, duration: Span) -> Option<Vec<(Time, f64)>> {
+/// Steps of a sine from the start on: when each begins and how long it lasts, and the mean of the sine over it. `None`
+/// if there are too many.
+fn waves(period: Span, step: Span, duration: Span) -> Option<impl Iterator<Item = ((Span, Span), f64)>> {
     if duration.as_picos() / step.as_picos() >= MAX_CHANGES {
         return None;
     }
     let steps = duration.as_picos().div_ceil(step.as_picos());
-    let wave = |number: u64| {
+    // The mean of a sine over an interval is its value in the middle, times this quotient.
+    let half = TAU / 2.0 * step.as_picos() as f64 / period.as_picos() as f64;
+    let quotient = libm::sin(half) / half;
+    let mean = move |number: u64| {
         let middle = (2 * u128::from(number) + 1) * u128::from(step.as_picos());
         let phase = (middle % (2 * u128::from(period.as_picos()))) as f64 / (2.0 * period.as_picos() as f64);
-        (Time::ZERO + whole(step.saturating_mul(number)), libm::sin(TAU * phase))
+        quotient * libm::sin(TAU * phase)
     };
-    Some((0..steps).map(wave).collect())
+    Some((0..steps).map(move |number| ((step.saturating_mul(number), step), mean(number))))
 }
