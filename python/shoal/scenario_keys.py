@@ -597,6 +597,7 @@ class FlowCcOptions(TypedDict):
     loss: NotRequired[Literal["halve", "alpha"]]
     cuts_again_on_loss_in_cwr: NotRequired[bool]
     loss_base: NotRequired[Literal["window", "at-last-mark"]]
+    raises_prr_base_on_loss: NotRequired[bool]
     undo: NotRequired[Literal["twice-ssthresh", "at-reduction"]]
     sends_cwr: NotRequired[bool]
     floor_packets: NotRequired[int]

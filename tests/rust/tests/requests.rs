@@ -34,8 +34,8 @@ fn group(text: &str) -> (WaitSummary, FlowResult) {
 }
 
 /// A handshake of 20 ms and a SYN of 60 B on the wire (48 us), then half a round trip each way; the first request is
-/// acknowledged at once by a packet of 52 B (41.6 us), which shares the wire with the response of 1500 B (1.2 ms). Later
-/// exchanges lack the handshake, and the ACK of a request travels with its response.
+/// acknowledged at once by a packet of 52 B (41.6 us), which shares the wire with the response of 1500 B (1.2 ms).
+/// Later exchanges lack the handshake, and the ACK of a request travels with its response.
 #[test]
 fn the_ack_of_a_request_travels_with_the_response() {
     let app = r#"app = { request = "200 B", response = "1448 B", rounds = 50 }"#;

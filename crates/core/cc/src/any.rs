@@ -22,8 +22,8 @@ macro_rules! dispatch {
             fn on_loss(&mut self, window: &mut $crate::Window, signal: &$crate::Signal) {
                 match self { $(Self::$variant(cc) => cc.on_loss(window, signal),)* };
             }
-            fn on_loss_in_cwr(&mut self, window: &mut $crate::Window, signal: &$crate::Signal) {
-                match self { $(Self::$variant(cc) => cc.on_loss_in_cwr(window, signal),)* };
+            fn on_loss_in_cwr(&mut self, window: &mut $crate::Window, signal: &$crate::Signal) -> bool {
+                match self { $(Self::$variant(cc) => cc.on_loss_in_cwr(window, signal),)* }
             }
             fn on_rto(&mut self, window: &mut $crate::Window, signal: &$crate::Signal, already_reduced: bool) {
                 match self { $(Self::$variant(cc) => cc.on_rto(window, signal, already_reduced),)* };

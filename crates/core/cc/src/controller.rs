@@ -45,9 +45,11 @@ pub trait CongestionControl {
     /// made. Sets `ssthresh`.
     fn on_loss(&mut self, window: &mut Window, signal: &Signal);
     /// Called on entering Recovery while an ECN reduction is in progress. Linux makes no second cut; the call
-    /// is for laws that do.
-    fn on_loss_in_cwr(&mut self, window: &mut Window, signal: &Signal) {
+    /// is for laws that do. Returns whether the reduction in progress counts from the present window from now on, if
+    /// that is larger than the one with which it began.
+    fn on_loss_in_cwr(&mut self, window: &mut Window, signal: &Signal) -> bool {
         let _ = (window, signal);
+        false
     }
     /// Called on a retransmission timeout. Sets `ssthresh`; the endpoint then sets `cwnd` to one packet.
     /// `already_reduced` is true if CWR or Recovery has already cut for this flight (Linux then does not cut

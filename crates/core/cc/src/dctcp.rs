@@ -71,12 +71,13 @@ impl CongestionControl for Dctcp {
         self.cut.on_loss(&self.config, &self.estimator, window);
         self.enter_recovery(signal);
     }
-    fn on_loss_in_cwr(&mut self, window: &mut Window, signal: &Signal) {
+    fn on_loss_in_cwr(&mut self, window: &mut Window, signal: &Signal) -> bool {
         self.cut.enter_loss();
         if self.config.cuts_again_on_loss_in_cwr {
             self.cut.on_loss_again(&self.config, &self.estimator, window);
         }
         self.enter_recovery(signal);
+        self.config.raises_prr_base_on_loss
     }
     fn on_rto(&mut self, window: &mut Window, signal: &Signal, already_reduced: bool) {
         self.cut.enter_loss();

@@ -285,7 +285,10 @@ impl Model {
         let signal = self.stream.signal();
         match self.state {
             State::Open => self.controller.on_loss(&mut self.window, &signal),
-            State::Cwr => self.controller.on_loss_in_cwr(&mut self.window, &signal),
+            State::Cwr => {
+                // There is no reduction in progress whose base could be raised.
+                self.controller.on_loss_in_cwr(&mut self.window, &signal);
+            }
             State::Recovery | State::Loss => return,
         }
         self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);

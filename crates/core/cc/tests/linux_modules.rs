@@ -258,7 +258,9 @@ impl<'a> Endpoint<'a> {
         let (in_cwr, signal) = (self.state == State::Cwr, self.signal());
         match self.state {
             State::Open => self.cc.on_loss(&mut self.window, &signal),
-            State::Cwr => self.cc.on_loss_in_cwr(&mut self.window, &signal),
+            State::Cwr => {
+                self.cc.on_loss_in_cwr(&mut self.window, &signal);
+            }
             State::Recovery | State::Loss => return,
         }
         self.row("l", &format!("{}\t{}", self.snd_nxt as u32, flag(in_cwr)));

@@ -87,9 +87,9 @@ impl Card {
         }
     }
 
-    /// Time has passed: appends the segments to `out` that TCP gets now and that are read together. If more are due, they
-    /// follow after the read: Linux polls once after an interrupt, and leaves the rest to a thread (ksoftirqd) that the
-    /// reader, which has been woken, precedes.
+    /// Time has passed: appends the segments to `out` that TCP gets now and that are read together. If more are due,
+    /// they follow after the read: Linux polls once after an interrupt, and leaves the rest to a thread (ksoftirqd)
+    /// that the reader, which has been woken, precedes.
     pub fn on_timer(&mut self, now: Time, out: &mut Vec<Packet>) {
         while self.deadline() <= now {
             match self.activity {

@@ -12,8 +12,8 @@ pub trait Output {
     fn card_free(&self) -> Time {
         Time::ZERO
     }
-    /// Whether the queue in front of the host's card takes a whole segment of `bytes` with headers, which follows at once
-    /// if it does. Only senders with segmentation ask: they keep what it refuses.
+    /// Whether the queue in front of the host's card takes a whole segment of `bytes` with headers, which follows at
+    /// once if it does. Only senders with segmentation ask: they keep what it refuses.
     fn takes(&mut self, bytes: u64) -> bool {
         let _ = bytes;
         true

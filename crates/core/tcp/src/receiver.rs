@@ -178,8 +178,8 @@ impl Receiver {
         }
     }
 
-    /// This end sends data, `packet`, which acknowledge what has come (Linux `tcp_event_ack_sent`, `tcp_event_data_sent`).
-    /// SACK blocks do not go with them.
+    /// This end sends data, `packet`, which acknowledge what has come (Linux `tcp_event_ack_sent`,
+    /// `tcp_event_data_sent`). SACK blocks do not go with them.
     #[cold]
     pub fn acknowledge_with(&mut self, config: &EndpointConfig, packet: &mut Packet, now: Time) {
         let next = self.reassembly.next();

@@ -45,10 +45,10 @@ pub enum HostPreset {
 }
 
 const ONE_QUEUE: Difference = Difference::new(
-    "The card has one queue, first in first out: byte queue limits (BQL) and the ring decide where in the host a packet \
-     waits, not when it leaves. A card with several queues may alternate between connections packet by packet. A limit \
-     (host_buffer, access_buffer) is that of the host's queue discipline: TCP keeps the segments that it refuses and \
-     reduces its window; pure ACKs are not counted there.",
+    "The card has one queue, first in first out: byte queue limits (BQL) and the ring decide where in the host a \
+     packet waits, not when it leaves. A card with several queues may alternate between connections packet by \
+     packet. A limit (host_buffer, access_buffer) is that of the host's queue discipline: TCP keeps the segments \
+     that it refuses and reduces its window; pure ACKs are not counted there.",
     "a_card_sends_whole_segments_one_after_the_other",
 );
 const FIXED_MODERATION: Difference = Difference::new(
@@ -71,9 +71,9 @@ const SHARED_CORE: Difference = Difference::new(
     "a_busy_core_takes_what_has_come_meanwhile",
 );
 const GRO_BUCKETS: Difference = Difference::new(
-    "GRO finds the bucket of a flow by its number instead of a hash of its addresses; the ticks of the timestamps, of \
-     which a change ends a run, begin with the run; a poll that takes all that it may (64 packets) lets segments grow on \
-     in the next one, as with HZ = 1000, however long the core takes.",
+    "GRO finds the bucket of a flow by its number instead of a hash of its addresses; the ticks of the timestamps, \
+     of which a change ends a run, begin with the run; a poll that takes all that it may (64 packets) lets segments \
+     grow on in the next one, as with HZ = 1000, however long the core takes.",
     "what_a_full_poll_leaves_is_read_later_and_together",
 );
 

@@ -1,8 +1,8 @@
 //! The queue in front of the card of a host that segments, as far as it is full: TCP hands over whole segments, asks
 //! before, and keeps what does not fit, so that nothing is lost there.
 //!
-//! The port keeps the packets of the segments; here is what the kernel's tail drop counts. A segment leaves the count as
-//! a whole when its transmission begins. Pure ACKs, which take little, are not counted.
+//! The port keeps the packets of the segments; here is what the kernel's tail drop counts. A segment leaves the count
+//! as a whole when its transmission begins. Pure ACKs, which take little, are not counted.
 
 use shoal_aqm::{AnyQueue, FifoConfig, Queue, QueueConfig};
 use shoal_packet::Backlog;

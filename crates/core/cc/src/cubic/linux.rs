@@ -217,8 +217,9 @@ impl CongestionControl for LinuxCubic {
         self.in_loss = true;
         self.cut(window);
     }
-    fn on_loss_in_cwr(&mut self, _window: &mut Window, _signal: &Signal) {
+    fn on_loss_in_cwr(&mut self, _window: &mut Window, _signal: &Signal) -> bool {
         self.in_loss = true;
+        false
     }
     fn on_rto(&mut self, window: &mut Window, signal: &Signal, already_reduced: bool) {
         self.in_loss = true;

@@ -211,6 +211,9 @@ pub struct DctcpConfig {
     pub cuts_again_on_loss_in_cwr: bool,
     /// Window from which that cut is computed.
     pub loss_base: LossBase,
+    /// Whether the proportional reduction, which such a loss continues, counts from the window of the loss, if that is
+    /// larger than the one with which CWR began. Linux keeps the latter, of which the new `ssthresh` may be a multiple.
+    pub raises_prr_base_on_loss: bool,
     /// Window that an undo restores.
     pub undo: UndoWindow,
     /// Whether the sender announces reductions with CWR.
@@ -247,6 +250,7 @@ pub const DCTCP: DctcpConfig = DctcpConfig {
     loss: LossResponse::Halve,
     cuts_again_on_loss_in_cwr: true,
     loss_base: LossBase::Window,
+    raises_prr_base_on_loss: false,
     undo: UndoWindow::AtReduction,
     sends_cwr: true,
     floor_packets: 2,

@@ -158,8 +158,8 @@ pub struct Linux {
     /// Whether a full segment with PSH is acknowledged as soon as the application has read it (Linux since
     /// 6.6 `tcp_measure_rcv_mss`), as smaller ones are in every Linux.
     pub acks_full_pushed: bool,
-    /// Whether the ACKs of what comes while the application reads become one, which is sent when it has read (Linux since
-    /// 6.7 `tcp_backlog_ack_defer`).
+    /// Whether the ACKs of what comes while the application reads become one, which is sent when it has read (Linux
+    /// since 6.7 `tcp_backlog_ack_defer`).
     pub defers_acks_while_reading: bool,
     /// Segmentation offload.
     pub tso: Tso,

@@ -19,6 +19,10 @@ impl Prr {
     pub(super) fn begin(&mut self, prior: u64, delivered: u64) {
         *self = Self { delivered, sent: 0, prior: prior.max(1) };
     }
+    /// What may be sent is counted from `prior`, if that is larger.
+    pub(super) fn raise_prior(&mut self, prior: u64) {
+        self.prior = self.prior.max(prior);
+    }
     #[inline]
     pub(super) fn note_sent(&mut self, amount: u64) {
         self.sent += amount;

@@ -13,8 +13,8 @@ pub(super) struct Stream {
     first_write: u64,
 }
 
-/// Bytes that an endless stream keeps unsent in its socket on a host that does not segment, as hosts of the kernel plane
-/// do (`TCP_NOTSENT_LOWAT`).
+/// Bytes that an endless stream keeps unsent in its socket on a host that does not segment, as hosts of the kernel
+/// plane do (`TCP_NOTSENT_LOWAT`).
 const UNSENT_BYTES: u64 = 128 << 10;
 /// Half of the largest window of a SYN, which is not scaled: as much is written between two PSHs, and a packet more
 /// (Linux `forced_push`).
@@ -38,8 +38,8 @@ impl Stream {
         }
     }
 
-    /// The connection is open, and `sent` bytes leave at once: the application writes as much as the socket takes, before
-    /// the first ACK tells how large the peer's window is.
+    /// The connection is open, and `sent` bytes leave at once: the application writes as much as the socket takes,
+    /// before the first ACK tells how large the peer's window is.
     pub(super) fn begin_packets(&mut self, sent: u64) {
         self.first_write = self.written.min(UNSENT_BYTES + sent);
     }

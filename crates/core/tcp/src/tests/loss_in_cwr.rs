@@ -1,8 +1,10 @@
 //! Loss during an ECN reduction: the window is not cut again, but stacks differ in how the first reduction is
 //! completed.
 
-use super::script::{OPEN, OPEN_ECN, sender_with, with_ecn, without_probes};
+use super::script::{OPEN, OPEN_ECN, Script, linux, sender_with, with_ecn, without_probes};
+use crate::TailProbe;
 use crate::testing::config;
+use shoal_cc::CcConfig;
 
 /// A mark, and the third SACKed segment in the reduction.
 const MARK_AND_LOSS: &str = "
@@ -96,4 +98,52 @@ fn a_timeout_beyond_the_marked_window_cuts_again() {
         500ms ? state loss ssthresh 2 cwnd 1
     ";
     sender_with(with_ecn("linux-3.2"), OPEN_ECN).run(script);
+}
+
+/// A timeout of twenty packets turns out spurious, and the ACK that shows it carries ECE: no undo, and CWR from a
+/// window of one with 17 packets in flight. Then a packet is lost. The script of the kernel is
+/// `docs/findings/dctcp-storm/dctcp_loss_after_spurious_timeout.pkt`.
+fn lost_after_a_spurious_timeout(base_follows: bool) -> Script {
+    let mut config = config("dctcp", "linux-6");
+    linux(&mut config).tail_probe = TailProbe::Off;
+    let CcConfig::Dctcp(dctcp) = &mut config.cc else { panic!("DCTCP") };
+    dctcp.raises_prr_base_on_loss = base_follows;
+    sender_with(config, &OPEN_ECN.replace("syn ece cwr", "syn ece cwr ect0")).run_loosely(
+        "
+        200ms < ack 10 ts 100ms
+        200ms > 10..30 ect0
+        500ms > 10 ect0
+        500ms ? state loss cwnd 1
+        520ms < ack 13 ece ts 200ms    # three delivered, of which PRR makes six
+        520ms > 30 cwr ect0, 31..36 ect0
+        520ms ? state cwr ssthresh 2 cwnd 23 flight 23
+        ",
+    )
+}
+
+#[test]
+fn prr_multiplies_what_is_delivered_if_ssthresh_grows_above_its_base() {
+    // As Linux has it: ssthresh is half of 25, the base 1. Six are delivered: 12 x 6 / 1 - 10 = 62 leave at once.
+    lost_after_a_spurious_timeout(false).run_loosely(
+        "
+        520ms < ack 13 sack 14-15
+        520ms > 36..38 ect0
+        520ms < ack 13 sack 14-16
+        520ms > 38..40 ect0
+        520ms ? cwnd 25
+        520ms < ack 13 sack 14-17
+        520ms ? state recovery ssthresh 12 cwnd 85
+        ",
+    );
+    // With the cure: 12 x 6 / 25 rounds up to 3, of which 10 were sent; none is forced.
+    lost_after_a_spurious_timeout(true).run_loosely(
+        "
+        520ms < ack 13 sack 14-15
+        520ms > 36..38 ect0
+        520ms < ack 13 sack 14-16
+        520ms > 38..40 ect0
+        520ms < ack 13 sack 14-17
+        520ms ? state recovery ssthresh 12 cwnd 23
+        ",
+    );
 }

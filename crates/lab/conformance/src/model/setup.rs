@@ -6,7 +6,7 @@ use crate::ScriptError;
 use crate::shell::Command;
 use crate::syntax::ast::{Action, Body, Call, Event, Packet, Script, Segment, TcpOption, Value};
 use shoal_cc::Preset;
-use shoal_tcp::{EcnSetting, EndpointConfig, Profile, ReceiverConfig};
+use shoal_tcp::{EcnSetting, EndpointConfig, Profile, ReceiverConfig, TailProbe};
 
 /// Stack profile of the models: that of the newest kernels, with which the scripts come.
 pub(super) const STACK: &str = "linux-6";
@@ -40,6 +40,7 @@ struct Sysctls {
     sack: bool,
     timestamps: bool,
     restart_after_idle: bool,
+    probes_tail: bool,
 }
 
 pub(super) fn of(script: &Script) -> Result<Setup, ScriptError> {
@@ -74,6 +75,9 @@ pub(super) fn of(script: &Script) -> Result<Setup, ScriptError> {
     let mut stack = Profile::by_name(STACK).unwrap_or(Profile::LINUX_6);
     if let Some(rules) = stack.linux_mut() {
         rules.slow_start_after_idle = sysctls.restart_after_idle;
+        if !sysctls.probes_tail {
+            rules.tail_probe = TailProbe::Off;
+        }
     }
     let config = EndpointConfig {
         stack,
@@ -104,6 +108,7 @@ fn sysctls(commands: &[Command]) -> Result<Sysctls, ScriptError> {
         sack: true,
         timestamps: true,
         restart_after_idle: true,
+        probes_tail: true,
     };
     for command in commands {
         let (path, value) = match command {
@@ -130,6 +135,7 @@ fn sysctls(commands: &[Command]) -> Result<Sysctls, ScriptError> {
             "tcp_frto" if number != 0 => {}
             "tcp_recovery" if number == 1 => {}
             "tcp_early_retrans" if number >= 3 => {}
+            "tcp_early_retrans" if number == 0 => found.probes_tail = false,
             "tcp_dsack" | "tcp_reordering" | "tcp_ecn_fallback" if number != 0 => {}
             "tcp_rmem" | "tcp_wmem" | "tcp_syn_retries" | "tcp_synack_retries" | "tcp_fack" | "tcp_tso_win_divisor"
             | "tcp_pacing_ss_ratio" | "tcp_pacing_ca_ratio" | "tcp_notsent_lowat" | "tcp_fastopen"

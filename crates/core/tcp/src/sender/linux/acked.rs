@@ -25,7 +25,8 @@ pub(super) struct Acked {
 }
 
 impl Acked {
-    /// An ACK that says nothing new, when everything up to `snd_una` was acknowledged and `losses` packets declared lost.
+    /// An ACK that says nothing new, when everything up to `snd_una` was acknowledged and `losses` packets declared
+    /// lost.
     pub(super) const fn nothing(snd_una: u64, losses: u64) -> Self {
         Self {
             delivery: Delivery::NOTHING,

@@ -48,7 +48,10 @@ impl LinuxSender {
             self.window.cwnd_cnt = 0;
         }
         if already_reducing {
-            self.cc.on_loss_in_cwr(&mut self.window, &signal);
+            let cwnd = self.window.cwnd;
+            if self.cc.on_loss_in_cwr(&mut self.window, &signal) {
+                self.reduction.raise_base(cwnd);
+            }
         } else {
             self.cc.on_loss(&mut self.window, &signal);
             self.connection.ecn.queue_cwr(&self.cc);

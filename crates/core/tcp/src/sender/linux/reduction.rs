@@ -31,6 +31,10 @@ impl RateReduction {
     pub(super) fn begin(&mut self, cwnd: u32) {
         self.prr.begin(u64::from(cwnd), 0);
     }
+    /// The reduction in progress counts from `cwnd`, if that is larger.
+    pub(super) fn raise_base(&mut self, cwnd: u32) {
+        self.prr.raise_prior(u64::from(cwnd));
+    }
     #[inline]
     pub(super) fn note_sent(&mut self, packets: u32) {
         self.prr.note_sent(u64::from(packets));

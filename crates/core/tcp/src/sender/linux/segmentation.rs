@@ -2,8 +2,9 @@
 //!
 //! A segment here is what TCP hands to the card as one (`struct sk_buff`); the card splits it into packets that follow
 //! each other back to back. `size.rs` says how large it may be, `defer.rs` whether it waits for more, `small_queue.rs`
-//! whether the host holds too much of the connection already, `refusal.rs` what happens if its queue is full. The retransmission queue stays one entry a packet: the
-//! entries of a segment share their transmission time, as parts of a split segment do in the kernel.
+//! whether the host holds too much of the connection already, `refusal.rs` what happens if its queue is full. The
+//! retransmission queue stays one entry a packet: the entries of a segment share their transmission time, as parts of
+//! a split segment do in the kernel.
 
 mod defer;
 mod departure;

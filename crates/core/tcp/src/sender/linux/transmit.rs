@@ -184,8 +184,8 @@ impl LinuxSender {
         }
     }
 
-    /// Retransmits segment `index` of the queue (Linux `tcp_retransmit_skb`). Returns whether the host has taken it; what
-    /// it refuses counts as retransmitted.
+    /// Retransmits segment `index` of the queue (Linux `tcp_retransmit_skb`). Returns whether the host has taken it;
+    /// what it refuses counts as retransmitted.
     #[cold]
     pub(super) fn retransmit_segment(&mut self, call: &mut Call<'_, impl Output>, index: usize) -> bool {
         if self.is_refused(call, self.board.segment(index).payload().into()) {

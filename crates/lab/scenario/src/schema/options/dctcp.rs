@@ -91,6 +91,10 @@ pub(super) struct DctcpOptions {
     /// Window from which that cut is computed: the present one, or the one before the cut of the last mark.
     #[key(source = "FreeBSD snd_cwnd_prev")]
     pub loss_base: Option<LossBase>,
+    /// Whether proportional rate reduction counts from the window of such a loss, if that is larger than the one with
+    /// which CWR began.
+    #[key(source = "RFC 6937 section 3; the cure of docs/findings/dctcp-storm, which no kernel has")]
+    pub raises_prr_base_on_loss: Option<bool>,
     /// Window restored when a reduction turns out spurious.
     #[key(source = "tcp_cong.c; tcp_dctcp.c since 4.9")]
     pub undo: Option<UndoWindow>,
@@ -105,7 +109,7 @@ overrides!(DctcpOptions of DctcpConfig {
     alpha_resolution, alpha_update, counting, gain, corrects_edges, observation_ends, initial_alpha_q10,
     alpha_after_idle, alpha_on_timeout, alpha_on_loss, alpha_in_recovery, alpha_after_recovery, counts_duplicates,
     duplicate_bytes_max, cut, cut_rounding, first_mark, ssthresh_after_cut, grows_in_cwr, counter_on_cut, loss,
-    cuts_again_on_loss_in_cwr, loss_base, undo, sends_cwr, floor_packets,
+    cuts_again_on_loss_in_cwr, loss_base, raises_prr_base_on_loss, undo, sends_cwr, floor_packets,
 });
 
 choices!(AlphaResolution {
