@@ -309,10 +309,12 @@ impl Player {
         answer.seq = Seq(0);
         answer.flags = Flags::SYN.with(Flags::ACK).with(if ecn { Flags::ECE } else { Flags(0) });
         answer.ts_ecr = self.syn_stamp;
-        answer.window = u16::MAX;
+        // The window of a SYN/ACK is not scaled. The ACK itself must not be an ACK to the model: Linux starts the
+        // controller after it.
+        let bytes = u32::from(ack.window) << self.setup.config.window_scale();
+        answer.window = u16::try_from(bytes).unwrap_or(u16::MAX);
         // A client would acknowledge the SYN/ACK here; a server has nothing to acknowledge.
         self.model.on_packet(&self.setup, &answer, clock(self.now), &mut Vec::new());
-        self.drive(|model, setup, now, out| model.on_packet(setup, ack, now, out));
     }
 
     fn call(&mut self, call: &Call, blocks: bool) -> Seen {

@@ -1,0 +1,201 @@
+"""Where one outage makes DCTCP retransmit without end, on the simulator and on three kernels.
+
+A run is a storm if more than a tenth of the packets that its DCTCP flows sent were retransmissions, and more than a
+thousand. The cells change one thing of the base, which is `scenarios/dctcp-storm.toml`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from matplotlib.figure import Figure
+
+import shoal
+from shoal.linux import Image, find_image
+from shoal.linux.places import cache
+from shoal.plots.style import colour, legend_of_figure, logarithmic, paper_style, two_columns
+from shoal.runs.plane import Kernel
+from shoal_dev.study import Run, Study, _on, simulated
+from shoal_dev.tables import table
+
+SEEDS = range(1, 9)
+CURE = {"flows.dctcp.cc_options.raises_prr_base_on_loss": True}
+# More than this share of what was sent, and more than so many packets.
+STORM_SHARE = 0.1
+STORM_PACKETS = 1000
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One thing that differs from the base.
+
+    Attributes
+    ----------
+    what, value
+        The row's first cells.
+    keys
+        Keys of the scenario that differ.
+    kernels
+        Whether kernels run it, too.
+    """
+
+    what: str
+    value: str
+    keys: Mapping[str, object] = field(default_factory=dict)
+    kernels: bool = True
+
+
+def outage(milliseconds: int) -> dict[str, object]:
+    """An outage of this length at 2 s."""
+    return {"bottleneck.schedule": {"changes": [{"at": "2 s", "outage": f"{milliseconds} ms"}]}}
+
+
+def random_loss(probability: float) -> dict[str, object]:
+    """Packets lost at random, and no outage."""
+    same_rate = {"changes": [{"at": "2 s", "rate": "30 Mbit/s"}]}
+    return {"bottleneck.schedule": same_rate, "bottleneck.impairments": {"loss": probability}, "duration": "20 s"}
+
+
+BASE = "base"
+# What 60 packets are at 30 Mbit/s and 25 ms.
+SAME_BDP = {"bottleneck.buffer": "0.96 BDP"}
+CELLS = (
+    Cell(BASE, "30 Mbit/s, 25 ms, 500 ms outage, CoDel threshold 1 ms, 60 packets"),
+    *(Cell("outage", f"{ms} ms", outage(ms)) for ms in (100, 200, 300, 400, 700, 1000, 2000)),
+    *(
+        Cell("rate, same buffer in BDP", f"{rate} Mbit/s", {"bottleneck.rate": f"{rate} Mbit/s", **SAME_BDP})
+        for rate in (3, 10, 100, 1000)
+    ),
+    *(
+        Cell("round trip, same buffer in BDP", f"{ms} ms", {"flows.dctcp.rtt": f"{ms} ms", **SAME_BDP})
+        for ms in (12, 50, 100)
+    ),
+    *(Cell("threshold", f"{ms} ms", {"bottleneck.aqm.ce_threshold": f"{ms} ms"}) for ms in (0.2, 5, 10)),
+    *(Cell("buffer", f"{n} packets", {"bottleneck.buffer": f"{n} packets"}) for n in (30, 120, 300)),
+    *(Cell("flows", str(n), {"flows.dctcp.count": n}) for n in (2, 4, 10)),
+    *(
+        Cell("loss, no outage, 300 packets", f"{100 * p:g} %", random_loss(p) | {"bottleneck.buffer": "300 packets"})
+        for p in (0.001, 0.003, 0.01)
+    ),
+    Cell("queue", "step, K = 20", {"bottleneck.aqm": {"kind": "step", "threshold": "20 packets"}}),
+    Cell("queue", "DualPI2", {"bottleneck.aqm": {"kind": "dualpi2", "ecn_mask": "any-ect"}}),
+    Cell("queue", "tail drop, no marks", {"bottleneck.aqm": {"kind": "fifo"}}),
+    Cell("hosts", "linux-6-gso", {"flows.dctcp.host": "linux-6-gso"}),
+    Cell("hosts", "linux-6-10g", {"flows.dctcp.host": "linux-6-10g"}),
+    Cell("controller", "dctcp-ikr", {"flows.dctcp.cc": "dctcp-ikr"}),
+    Cell("controller", "dctcp-freebsd on Linux", {"flows.dctcp.cc": "dctcp-freebsd"}),
+    *(
+        Cell("controller", f"{cc} on {stack}", {"flows.dctcp.cc": cc, "flows.dctcp.stack": stack}, kernels=False)
+        for cc, stack in (
+            ("dctcp-freebsd", "freebsd-2015"),
+            ("dctcp-stanford", "linux-3.2"),
+            ("dctcp-linux-3.18", "linux-3.18"),
+        )
+    ),
+    Cell("controller", "ecn-reno", {"flows.dctcp.cc": "ecn-reno"}),
+    Cell("controller", "cubic with ECN", {"flows.dctcp.cc": "cubic", "flows.dctcp.ecn": "on"}),
+    Cell("controller", "reno without ECN", {"flows.dctcp.cc": "reno"}),
+)
+
+
+def scenario_of(cell: Cell, more: Mapping[str, object] | None = None) -> shoal.Scenario:
+    """The scenario of a cell; `more` keys are those of a cure."""
+    return shoal.Scenario.named("dctcp-storm").override({**cell.keys, **(more or {})})
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the seeds of a cell did."""
+
+    storms: int
+    runs: int
+    most: int
+
+    def __str__(self) -> str:
+        """Storms of runs, and the most retransmissions of a run."""
+        return f"{self.storms}/{self.runs}, {self.most:,}"
+
+
+def outcome(results: Sequence[shoal.Result]) -> Outcome:
+    """How many runs are storms, and the largest number of retransmissions."""
+    storms, most = 0, 0
+    for result in results:
+        flows = [flow for group in result.data["groups"] for flow in group["flows"]]
+        again = sum(flow["retransmissions"] for flow in flows)
+        sent = sum(flow["data_packets"] for flow in flows) + again
+        storms += again > STORM_PACKETS and again > STORM_SHARE * sent
+        most = max(most, again)
+    return Outcome(storms, len(results), most)
+
+
+def kernels(cured: str) -> dict[str, Run]:
+    """The kernels of the map by the titles of their columns."""
+    images = {"Linux 7.3": find_image("7.3"), "Linux 6.12": find_image("6.12")}
+    if cured:
+        images["Linux 7.3 with the patch"] = Image(cache("kernels", cured))
+    return {title: partial(_on, Kernel(image), False) for title, image in images.items()}
+
+
+def measure(*, cured: str = "", linux_seeds: int = 8) -> Iterator[str | Figure]:
+    """The map, and the figure. `cured`: name of a kernel built from a source tree with the patch."""
+    columns: dict[str, tuple[Run, Mapping[str, object], range]] = {
+        "simulator": (simulated(), {}, SEEDS),
+        "simulator with the cure": (simulated(), CURE, SEEDS),
+    }
+    for title, run in kernels(cured).items():
+        columns[title] = (run, {}, range(1, 1 + linux_seeds))
+    rows = []
+    for cell in CELLS:
+        row = [cell.what, cell.value]
+        for title, (run, cure, seeds) in columns.items():
+            is_dctcp = cell.what != "controller" or not cure
+            if (title.startswith("Linux") and not cell.kernels) or not is_dctcp:
+                row.append("")
+                continue
+            scenario = scenario_of(cell, cure)
+            try:
+                row.append(str(outcome(run([(scenario, seed) for seed in seeds]))))
+            except shoal.ScenarioError:  # A kernel without this queue.
+                row.append("not there")
+        rows.append(row)
+    yield (
+        "Each cell has the runs that are storms of all runs, and the most retransmissions of a run. A run is a storm "
+        f"if more than {100 * STORM_SHARE:.0f} % of the packets that were sent, and more than {STORM_PACKETS:,}, were "
+        f"retransmissions. Seeds 1 to {SEEDS[-1]} on the simulator, 1 to {linux_seeds} on kernels; the same seed "
+        "begins the flow at the same time."
+    )
+    yield table(("changed", "to", *columns), rows, "llr")
+    yield figure()
+
+
+def figure() -> Figure:
+    """Window and retransmissions over time, with and without the cure, on the simulator: the third seed."""
+    run = simulated(tables=True)
+    keys = {"trace.series": "10 ms", "duration": "4 s"}
+    cases = {"as Linux has it": scenario_of(CELLS[0], keys), "with the cure": scenario_of(CELLS[0], {**keys, **CURE})}
+    with paper_style():
+        drawn = Figure(figsize=(two_columns, 2.2))
+        panels = drawn.subplots(1, 2, sharex=True)
+        for index, (label, scenario) in enumerate(cases.items()):
+            (result,) = run([(scenario, 3)])
+            flows = result.tables["flows"].sort("time_s")
+            panels[0].plot(flows["time_s"], flows["cwnd_packets"], color=colour(index), linewidth=0.9, label=label)
+            panels[1].plot(flows["time_s"], flows["goodput_bps"] / 1e6, color=colour(index), linewidth=0.9, label=label)
+        panels[0].set_ylabel("Congestion window [packets]")
+        logarithmic(panels[0].yaxis)
+        panels[1].set_ylabel("Goodput [Mbit/s]")
+        for axes in panels:
+            axes.axvspan(2, 2.5, color="0.9", linewidth=0)
+            axes.set(xlabel="Time [s]", xlim=(1.5, 4))
+        legend_of_figure(drawn, list(panels), columns=2)
+        return drawn
+
+
+STUDY = Study(
+    title="Where one outage makes DCTCP retransmit without end",
+    about="[the finding](../findings/dctcp-storm/README.md) explains it",
+    measure=measure,
+    needs=("kernel",),
+    takes="about twenty minutes; kernels 7.3 and 6.12, and for the last column one with the patch (`--set cured=NAME`)",
+    caption="Window and goodput of a DCTCP flow through an outage of half a second, as Linux has it and with the cure",
+)
