@@ -15,7 +15,7 @@ from shoal.linux import Image, find_image
 from shoal.linux.places import cache
 from shoal.plots.style import colour, legend_of_figure, logarithmic, paper_style, two_columns
 from shoal.runs.plane import Kernel
-from shoal_dev.study import Run, Study, _on, simulated
+from shoal_dev.study import Run, Study, _on, kernel_release, simulated
 from shoal_dev.tables import table
 
 SEEDS = range(1, 9)
@@ -46,37 +46,38 @@ class Cell:
 
 
 def outage(milliseconds: int) -> dict[str, object]:
-    """An outage of this length at 2 s."""
-    return {"bottleneck.schedule": {"changes": [{"at": "2 s", "outage": f"{milliseconds} ms"}]}}
+    """An outage of this length at 2 s; a change to the same rate for none."""
+    change = {"outage": f"{milliseconds} ms"} if milliseconds else {"rate": "30 Mbit/s"}
+    return {"bottleneck.schedule": {"changes": [{"at": "2 s", **change}]}}
+
+
+def buffer(packets: int) -> dict[str, object]:
+    """A buffer of so many packets; 60 are 0.96 BDP of the base."""
+    return {"bottleneck.buffer": f"{packets} packets"}
 
 
 def random_loss(probability: float) -> dict[str, object]:
-    """Packets lost at random, and no outage."""
-    same_rate = {"changes": [{"at": "2 s", "rate": "30 Mbit/s"}]}
-    return {"bottleneck.schedule": same_rate, "bottleneck.impairments": {"loss": probability}, "duration": "20 s"}
+    """Packets lost at random, behind a buffer that loses none itself."""
+    return {"bottleneck.impairments": {"loss": probability}, **buffer(300)}
 
 
 BASE = "base"
-# What 60 packets are at 30 Mbit/s and 25 ms.
-SAME_BDP = {"bottleneck.buffer": "0.96 BDP"}
 CELLS = (
     Cell(BASE, "30 Mbit/s, 25 ms, 500 ms outage, CoDel threshold 1 ms, 60 packets"),
     *(Cell("outage", f"{ms} ms", outage(ms)) for ms in (100, 200, 300, 400, 700, 1000, 2000)),
     *(
-        Cell("rate, same buffer in BDP", f"{rate} Mbit/s", {"bottleneck.rate": f"{rate} Mbit/s", **SAME_BDP})
+        Cell("rate, buffer in proportion", f"{rate} Mbit/s", {"bottleneck.rate": f"{rate} Mbit/s", **buffer(2 * rate)})
         for rate in (3, 10, 100, 1000)
     ),
     *(
-        Cell("round trip, same buffer in BDP", f"{ms} ms", {"flows.dctcp.rtt": f"{ms} ms", **SAME_BDP})
+        Cell("round trip, buffer in proportion", f"{ms} ms", {"flows.dctcp.rtt": f"{ms} ms", **buffer(60 * ms // 25)})
         for ms in (12, 50, 100)
     ),
     *(Cell("threshold", f"{ms} ms", {"bottleneck.aqm.ce_threshold": f"{ms} ms"}) for ms in (0.2, 5, 10)),
     *(Cell("buffer", f"{n} packets", {"bottleneck.buffer": f"{n} packets"}) for n in (30, 120, 300)),
     *(Cell("flows", str(n), {"flows.dctcp.count": n}) for n in (2, 4, 10)),
-    *(
-        Cell("loss, no outage, 300 packets", f"{100 * p:g} %", random_loss(p) | {"bottleneck.buffer": "300 packets"})
-        for p in (0.001, 0.003, 0.01)
-    ),
+    *(Cell("random loss, 300 packets", f"{100 * p:g} %", random_loss(p)) for p in (0.001, 0.003, 0.01)),
+    Cell("random loss, 300 packets", "0.3 %, no outage", {**random_loss(0.003), **outage(0), "duration": "20 s"}),
     Cell("queue", "step, K = 20", {"bottleneck.aqm": {"kind": "step", "threshold": "20 packets"}}),
     Cell("queue", "DualPI2", {"bottleneck.aqm": {"kind": "dualpi2", "ecn_mask": "any-ect"}}),
     Cell("queue", "tail drop, no marks", {"bottleneck.aqm": {"kind": "fifo"}}),
@@ -130,9 +131,9 @@ def outcome(results: Sequence[shoal.Result]) -> Outcome:
 
 def kernels(cured: str) -> dict[str, Run]:
     """The kernels of the map by the titles of their columns."""
-    images = {"Linux 7.3": find_image("7.3"), "Linux 6.12": find_image("6.12")}
+    images = {f"Linux {kernel_release()}": find_image(), "Linux 6.12": find_image("6.12")}
     if cured:
-        images["Linux 7.3 with the patch"] = Image(cache("kernels", cured))
+        images["the same with the patch"] = Image(cache("kernels", cured))
     return {title: partial(_on, Kernel(image), False) for title, image in images.items()}
 
 
@@ -149,7 +150,7 @@ def measure(*, cured: str = "", linux_seeds: int = 8) -> Iterator[str | Figure]:
         row = [cell.what, cell.value]
         for title, (run, cure, seeds) in columns.items():
             is_dctcp = cell.what != "controller" or not cure
-            if (title.startswith("Linux") and not cell.kernels) or not is_dctcp:
+            if (not title.startswith("simulator") and not cell.kernels) or not is_dctcp:
                 row.append("")
                 continue
             scenario = scenario_of(cell, cure)
@@ -171,14 +172,14 @@ def measure(*, cured: str = "", linux_seeds: int = 8) -> Iterator[str | Figure]:
 def figure() -> Figure:
     """Window and retransmissions over time, with and without the cure, on the simulator: the third seed."""
     run = simulated(tables=True)
-    keys = {"trace.series": "10 ms", "duration": "4 s"}
+    keys = {"trace.series": "20 ms", "duration": "6 s"}
     cases = {"as Linux has it": scenario_of(CELLS[0], keys), "with the cure": scenario_of(CELLS[0], {**keys, **CURE})}
     with paper_style():
         drawn = Figure(figsize=(two_columns, 2.2))
         panels = drawn.subplots(1, 2, sharex=True)
         for index, (label, scenario) in enumerate(cases.items()):
             (result,) = run([(scenario, 3)])
-            flows = result.tables["flows"].sort("time_s")
+            flows = result.table("flows")
             panels[0].plot(flows["time_s"], flows["cwnd_packets"], color=colour(index), linewidth=0.9, label=label)
             panels[1].plot(flows["time_s"], flows["goodput_bps"] / 1e6, color=colour(index), linewidth=0.9, label=label)
         panels[0].set_ylabel("Congestion window [packets]")
@@ -186,7 +187,7 @@ def figure() -> Figure:
         panels[1].set_ylabel("Goodput [Mbit/s]")
         for axes in panels:
             axes.axvspan(2, 2.5, color="0.9", linewidth=0)
-            axes.set(xlabel="Time [s]", xlim=(1.5, 4))
+            axes.set(xlabel="Time [s]", xlim=(1, 6))
         legend_of_figure(drawn, list(panels), columns=2)
         return drawn
 
