@@ -193,12 +193,15 @@ class Variant:
         Who can change it: empty for an experiment.
     segment_packets
         The longest segment of the hosts.
+    is_simulated
+        Whether the kernel has no such thing.
     """
 
     title: str
     changes: Mapping[str, Any] = field(default_factory=dict)
     by: str = ""
     segment_packets: int = SEGMENT_PACKETS
+    is_simulated: bool = False
 
     def case(self, rtt_us: float = 300, join: str = "0.5 s") -> Case:
         """The base with what is otherwise."""
@@ -217,14 +220,20 @@ STARTS = [
     Variant("100 ms later", {"join": "0.1 s"}),
 ]
 # A ramp around the same K of 90 packets, which begins where the link is still busy.
-RAMP: BottleneckAqm = {"kind": "wred", "mark": {"min": "90 kB", "max": "180 kB"}}
+RAMP: BottleneckAqm = {"kind": "wred", "decide": "enqueue", "mark": {"min": "90 kB", "max": "180 kB"}}
+FQ_CODEL: BottleneckAqm = {
+    "kind": "fq-codel",
+    "limit": "10000 packets",
+    "memory_limit": "unlimited",
+    "ce_threshold": "108 us",
+}
 MECHANISMS = [
     Variant("no segment waits for more (`tso_win_divisor = 0`)", {"host": NO_DEFERRAL}),
     Variant("only the first flow's do not wait", {"first_host": NO_DEFERRAL}),
     Variant("only the joining flow's do not wait", {"host": NO_DEFERRAL, "first_host": {}}),
     Variant("segments of 16 packets", {"host": {"gso_max_segs": 16}}, segment_packets=16),
     Variant("segments of 4 packets", {"host": {"gso_max_segs": 4}}, segment_packets=4),
-    Variant("alpha without rounding", {"flow": {"cc_options": {"alpha_resolution": "exact"}}}),
+    Variant("alpha without rounding", {"flow": {"cc_options": {"alpha_resolution": "exact"}}}, is_simulated=True),
     Variant("no GRO", {"host": {"coalescing": "off"}}),
     Variant("no GRO, no wait for interrupts", {"host": {"coalescing": "off", "interrupt_delay": "0 us"}}),
     Variant("paced by TCP", {"host": {"pacing": "internal"}}),
@@ -251,7 +260,7 @@ CURES = [
     Variant("a ramp from 60 to 120 packets", {"aqm": RAMP}, "switch"),
     Variant(
         "fq_codel with `ce_threshold 108us`",
-        {"aqm": {"kind": "fq-codel", "limit": "10000 packets", "ce_threshold": "108 us"}},
+        {"aqm": FQ_CODEL},
         "switch",
     ),
 ]
