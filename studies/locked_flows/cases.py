@@ -214,6 +214,7 @@ class Variant:
 
 BASE = Variant("the base")
 NO_DEFERRAL = {"tso_win_divisor": 0}
+AT_ONCE = {"interrupt_delay": "0 us"}
 STARTS = [
     Variant("both start at once", {"join": "0 s"}),
     Variant("1 ms later", {"join": "0.001 s"}),
@@ -235,7 +236,7 @@ MECHANISMS = [
     Variant("segments of 4 packets", {"host": {"gso_max_segs": 4}}, segment_packets=4),
     Variant("alpha without rounding", {"flow": {"cc_options": {"alpha_resolution": "exact"}}}, is_simulated=True),
     Variant("no GRO", {"host": {"coalescing": "off"}}),
-    Variant("no GRO, no wait for interrupts", {"host": {"coalescing": "off", "interrupt_delay": "0 us"}}),
+    Variant("no GRO, no wait for interrupts", {"host": {"coalescing": "off", **AT_ONCE}}),
     Variant("paced by TCP", {"host": {"pacing": "internal"}}),
     Variant("paced by fq", {"host": {"pacing": "fq"}}),
     Variant("cards of the link's rate", {"host": {"nic_rate": "10 Gbit/s"}}),
@@ -251,6 +252,9 @@ CURES = [
     Variant("`net.ipv4.tcp_tso_win_divisor = 0`", {"host": NO_DEFERRAL}, "hosts"),
     Variant("`net.ipv4.tcp_tso_win_divisor = 8`", {"host": {"tso_win_divisor": 8}}, "hosts"),
     Variant("`net.ipv4.tcp_tso_win_divisor = 64`", {"host": {"tso_win_divisor": 64}}, "hosts"),
+    Variant(
+        "`net.ipv4.tcp_tso_win_divisor = 0`, `ethtool -C ... rx-usecs 0`", {"host": {**NO_DEFERRAL, **AT_ONCE}}, "hosts"
+    ),
     Variant("`ip link ... gso_max_segs 16`", {"host": {"gso_max_segs": 16}}, "hosts", 16),
     Variant("`ip link ... gso_max_segs 8`", {"host": {"gso_max_segs": 8}}, "hosts", 8),
     Variant("`ip link ... gso_max_segs 4`", {"host": {"gso_max_segs": 4}}, "hosts", 4),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from matplotlib.figure import Figure
@@ -14,10 +15,12 @@ from shoal_dev import study
 from shoal_dev.study import Run, Study
 from shoal_dev.tables import table
 from studies.locked_flows.cases import (
+    AT_ONCE,
     BASE,
     CURES,
     LOCKED_BELOW,
     MECHANISMS,
+    NO_DEFERRAL,
     SEGMENT_PACKETS,
     STARTS,
     Case,
@@ -32,8 +35,12 @@ from studies.locked_flows.traced import segments_per_s
 
 RATES_GBIT_S = (1, 10, 25, 100)
 RTTS_US = (50, 100, 200, 300, 500)
+# Rates and cards, as multiples of the link's rate, at which both mechanisms are taken apart.
+TAKEN_APART = tuple(itertools.product((10, 25, 100), (1, 2.5)))
+TAKEN_APART_RTT_US = 200
 # The kernel takes 8 CPU seconds for a second of 10 Gbit/s.
 RATES_ON_LINUX_GBIT_S = (1, 10)
+TAKEN_APART_ON_LINUX_GBIT_S = (25,)
 # 1/2 to 8 times C x RTT / 7 at 10 Gbit/s and 300 us, and the K of the base.
 THRESHOLDS = (18, 36, 72, 90, 144, 288)
 FLOWS = (2, 4, 16)
@@ -41,12 +48,13 @@ SEEDS = (1, 2, 3)
 # Flows that join at random times tell seeds apart.
 JOINING = ("0.5 s", "0.6 s")
 
-MAP, NUMBERS, BOTH, STARTING, SWITCHED, CURED = (
+MAP, NUMBERS, BOTH, STARTING, SWITCHED, TWO, CURED = (
     "Rate and round trip",
     "Threshold and number of flows",
     "The two flows",
     "When the second flow joins",
     "One mechanism less",
+    "Two mechanisms",
     "Cures",
 )
 
@@ -129,6 +137,31 @@ def variant_row(variant: Variant, planes: Mapping[str, Run], *, elsewhere: bool)
     return row
 
 
+def two_row(rate: int, card: float, planes: Mapping[str, Run]) -> dict[str, str]:
+    """Without deferral, without the rounding of alpha, without both, and with receivers that wait for no interrupt."""
+    base = Case(rate, TAKEN_APART_RTT_US, two_bursts(rate, TAKEN_APART_RTT_US))
+    exact = {"cc_options": {"alpha_resolution": "exact"}}
+
+    def at(host: Mapping[str, object], flow: Mapping[str, object] | None = None) -> Case:
+        return replace(base, host={"nic_rate": f"{card * rate:g} Gbit/s", **host}, flow=flow or {})
+
+    cases = {
+        "defaults": at({}),
+        "no deferral": at(NO_DEFERRAL),
+        "exact alpha": at({}, exact),
+        "neither": at(NO_DEFERRAL, exact),
+        "no deferral, no interrupt wait": at({**NO_DEFERRAL, **AT_ONCE}),
+    }
+    row = dict(zip(cases, (marked(run.least) for run in measured(planes["simulator"], [*cases.values()])), strict=True))
+    on_linux = ("defaults", "no deferral")
+    if rate not in TAKEN_APART_ON_LINUX_GBIT_S:
+        return row | {f"{what}, Linux": "" for what in on_linux}
+    if "Linux" in planes:
+        of = measured(planes["Linux"], [cases[what] for what in on_linux])
+        row |= {f"{what}, Linux": marked(run.least) for what, run in zip(on_linux, of, strict=True)}
+    return row
+
+
 def cure_row(variant: Variant, planes: Mapping[str, Run]) -> dict[str, str]:
     """What a cure does, and what it costs."""
     row = {"set at": variant.by}
@@ -154,6 +187,8 @@ def rows_of(section: str, planes: Mapping[str, Run]) -> list[tuple[tuple[str, ..
     if section == NUMBERS:
         numbers = itertools.product(THRESHOLDS, FLOWS)
         return [((f"{k}", f"{flows}"), partial(numbers_row, k, flows, planes)) for k, flows in numbers]
+    if section == TWO:
+        return [((f"{rate}", f"{card:g}"), partial(two_row, rate, card, planes)) for rate, card in TAKEN_APART]
     if section == CURED:
         return [((cure.title,), partial(cure_row, cure, planes)) for cure in (BASE, *CURES)]
     variants = STARTS if section == STARTING else [BASE, *MECHANISMS]
@@ -163,7 +198,7 @@ def rows_of(section: str, planes: Mapping[str, Run]) -> list[tuple[tuple[str, ..
 
 
 HEADS = {MAP: ("Gbit/s", "RTT, us"), NUMBERS: ("K", "flows"), STARTING: ("start",), SWITCHED: ("what is otherwise",)}
-HEADS[CURED] = ("cure",)
+HEADS |= {TWO: ("Gbit/s", "card"), CURED: ("cure",)}
 WORDS = {
     MAP: (
         "The smaller flow's rate over the mean of both; * is locked. K is in packets; the largest window, in packets, is\n"
@@ -178,6 +213,11 @@ WORDS = {
         "The base with one thing otherwise: the smaller share, Jain's index, and the window of the first flow as whole\n"
         "segments and a rest. *Locked* and *least* are of the same change at 100, 200, 300 and 500 us, joining after\n"
         "0.1 and 0.5 s, on the simulator."
+    ),
+    TWO: (
+        "Shares at 200 us and a K of two bursts, by the rate of the cards as a multiple of the link's: as Linux has it,\n"
+        "without the wait for whole segments, with an alpha that is not rounded, without either, and without either of two\n"
+        "waits, that for whole segments and that for interrupts."
     ),
     CURED: (
         "Shares as above; *busy* is the least utilisation of those eight runs, *segments a second* what both senders hand\n"
@@ -196,7 +236,7 @@ def measure() -> Iterator[str | Figure]:
     yield "The base: share of the link, mean congestion window in packets, mean alpha, and marked packets."
     rows = [row for plane, run in planes.items() for row in flows_rows(plane, run)]
     yield table(("on", "flow", "share", "window", "alpha", "marked"), rows, "llr")
-    for section in (STARTING, SWITCHED, CURED):
+    for section in (STARTING, SWITCHED, TWO, CURED):
         yield from measured_table(section, planes)
     yield figure(RATES_GBIT_S, RTTS_US, lambda cases: measured(planes["simulator"], cases))
 
@@ -230,9 +270,9 @@ def criterion() -> str:
 def cells() -> Iterator[study.Cell]:
     """Rows that take a few seconds."""
     planes = study.planes()
-    for section, cpu_s in ((MAP, 12), (NUMBERS, 4), (STARTING, 16), (SWITCHED, 25)):
+    for section, cpu_s in ((MAP, 12), (NUMBERS, 4), (STARTING, 16), (SWITCHED, 25), (TWO, 40)):
         for names, row in rows_of(section, planes):
-            if section != MAP or int(names[0]) in RATES_ON_LINUX_GBIT_S:
+            if section not in (MAP, TWO) or int(names[0]) in RATES_ON_LINUX_GBIT_S:
                 yield study.Cell(section, names, row, cpu_s=cpu_s)
 
 
