@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import shoal
 
 if TYPE_CHECKING:
-    from shoal.scenario_keys import BottleneckAqm, Flow, FlowHost
+    from shoal.scenario_keys import BottleneckAqm
 
 PACKET_BITS = 1500 * 8
 SEGMENT_PACKETS = 45
@@ -80,7 +80,7 @@ class Case:
         warmup_s = math.ceil(10 * (self.join_s + self.settling_s)) / 10
         if duration_s is not None:
             warmup_s = duration_s / 2
-        flow: Flow = {"cc": "dctcp", "rtt": f"{self.rtt_us:g} us", **self.flow}  # type: ignore[typeddict-item]
+        flow: dict[str, Any] = {"cc": "dctcp", "rtt": f"{self.rtt_us:g} us", **self.flow}
         start = self.join if isinstance(self.join, str) else {"uniform": list(self.join)}
         first = self.host if self.first_host is None else self.first_host
         return shoal.Scenario.from_keys(
@@ -93,22 +93,22 @@ class Case:
                     "buffer": "unlimited",
                     "bdp_rtt": f"{self.rtt_us:g} us",
                     "aqm": self.aqm or {"kind": "step", "threshold": f"{self.k_packets} packets"},
-                    **self.bottleneck,  # type: ignore[typeddict-item]
+                    **self.bottleneck,
                 },
                 "flows": [
                     {**flow, "name": "first", "host": self._hosts(first)},
                     {**flow, "name": "joins", "host": self._hosts(self.host), "count": self.flows - 1, "start": start},
                 ],
-                "trace": {"series": "off", **(trace or {})},  # type: ignore[typeddict-item]
+                "trace": {"series": "off", **(trace or {})},
             },
             name="joining",
         )
 
-    def _hosts(self, host: Mapping[str, Any] | str) -> FlowHost:
+    def _hosts(self, host: Mapping[str, Any] | str) -> Mapping[str, Any] | str:
         if isinstance(host, str):
-            return host  # type: ignore[return-value]
+            return host
         card = {"nic_rate": f"{CARD * self.rate_gbit_s:g} Gbit/s"}
-        return {"preset": PRESET, **card, **host}  # type: ignore[typeddict-item, return-value]
+        return {"preset": PRESET, **card, **host}
 
 
 def fluid_threshold(rate_gbit_s: float, rtt_us: float) -> int:

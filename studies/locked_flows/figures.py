@@ -11,7 +11,16 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from shoal.plots.style import colour, dash, markers, paper_style, two_columns
 from shoal_dev import study
-from studies.locked_flows.cases import BASE, LOCKED_BELOW, NO_DEFERRAL, SEGMENT_PACKETS, Case, Shares, Variant, two_bursts
+from studies.locked_flows.cases import (
+    BASE,
+    LOCKED_BELOW,
+    NO_DEFERRAL,
+    SEGMENT_PACKETS,
+    Case,
+    Shares,
+    Variant,
+    two_bursts,
+)
 from studies.locked_flows.traced import in_flight, traced
 
 SERIES = "10 ms"
@@ -42,7 +51,12 @@ def draw_rates(axes: Axes, variant: Variant, title: str) -> None:
             of = rows.filter(pl.col("flow") == flow)
             label = f"{name}, {plane}"
             axes.plot(
-                of["time_s"], of["wire_bps"] / 1e9, color=colour(flow), linestyle=dash(2 * line), linewidth=0.9, label=label
+                of["time_s"],
+                of["wire_bps"] / 1e9,
+                color=colour(flow),
+                linestyle=dash(2 * line),
+                linewidth=0.9,
+                label=label,
             )
     axes.set(title=title, xlabel="Time [s]", ylabel="Rate [Gbit/s]", xlim=(0, None), ylim=(0, 10.5))
     axes.legend(loc="center right")
@@ -89,7 +103,9 @@ def draw_map(
         )
     axes.axhline(LOCKED_BELOW, color="black", linewidth=0.6)
     axes.text(52, LOCKED_BELOW + 0.02, "below: locked", fontsize=7)
-    axes.set(title="K of two bursts", xscale="log", xlabel="RTT [us]", ylabel="Smaller rate over the mean", ylim=(0, 1.05))
+    axes.set(
+        title="K of two bursts", xscale="log", xlabel="RTT [us]", ylabel="Smaller rate over the mean", ylim=(0, 1.05)
+    )
     axes.xaxis.set_major_locator(FixedLocator(rtts))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.xaxis.set_minor_locator(NullLocator())

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from matplotlib.figure import Figure
+
 from shoal_dev import study
 from shoal_dev.study import Run, Study
 from shoal_dev.tables import table
@@ -201,27 +202,27 @@ HEADS = {MAP: ("Gbit/s", "RTT, us"), NUMBERS: ("K", "flows"), STARTING: ("start"
 HEADS |= {TWO: ("Gbit/s", "card"), CURED: ("cure",)}
 WORDS = {
     MAP: (
-        "The smaller flow's rate over the mean of both; * is locked. K is in packets; the largest window, in packets, is\n"
-        "that of the larger flow at the K of two bursts, as whole segments and a rest."
+        "The smaller flow's rate over the mean of both; * is locked. K is in packets; the largest window, in packets,\n"
+        "is that of the larger flow at the K of two bursts, as whole segments and a rest."
     ),
     NUMBERS: (
-        f"10 Gbit/s, 300 us; all flows but the first join between 0.5 and 0.6 s; seeds {SEEDS[0]} to {SEEDS[-1]}. The\n"
-        "smallest rate over the mean; * is locked."
+        f"10 Gbit/s, 300 us; all flows but the first join between 0.5 and 0.6 s; seeds {SEEDS[0]} to {SEEDS[-1]}.\n"
+        "The smallest rate over the mean; * is locked."
     ),
     STARTING: "The base with other starts; the window of the first flow in packets, as whole segments and a rest.",
     SWITCHED: (
-        "The base with one thing otherwise: the smaller share, Jain's index, and the window of the first flow as whole\n"
-        "segments and a rest. *Locked* and *least* are of the same change at 100, 200, 300 and 500 us, joining after\n"
-        "0.1 and 0.5 s, on the simulator."
+        "The base with one thing otherwise: the smaller share, Jain's index, and the window of the first flow as\n"
+        "whole segments and a rest. *Locked* and *least* are of the same change at 100, 200, 300 and 500 us, joining\n"
+        "after 0.1 and 0.5 s, on the simulator. The kernel's alpha cannot be changed."
     ),
     TWO: (
-        "Shares at 200 us and a K of two bursts, by the rate of the cards as a multiple of the link's: as Linux has it,\n"
-        "without the wait for whole segments, with an alpha that is not rounded, without either, and without either of two\n"
-        "waits, that for whole segments and that for interrupts."
+        "Shares at 200 us and a K of two bursts, by the rate of the cards as a multiple of the link's: as Linux has\n"
+        "it, without the wait for whole segments (deferral), with an alpha that is not rounded, without either, and\n"
+        "without either of two waits, that for whole segments and that for interrupts."
     ),
     CURED: (
-        "Shares as above; *busy* is the least utilisation of those eight runs, *segments a second* what both senders hand\n"
-        "to their cards in the base, on the simulator."
+        "Shares as above; *busy* is the least utilisation of those eight runs, *segments a second* what both senders\n"
+        "hand to their cards in the base, on the simulator."
     ),
 }
 
@@ -257,13 +258,13 @@ def measured_table(section: str, planes: Mapping[str, Run]) -> Iterator[str]:
 def criterion() -> str:
     """What counts as locked, and what was expected."""
     return (
-        f"**Locked**, fixed before the map was measured, is a flow with less than {LOCKED_BELOW:g} of the mean rate in a "
-        "second that begins 1000 round\ntrips (queue included) and three time constants of DCTCP's convergence after the "
-        "last start. The base has two flows with the hosts\nof `linux-6-25g` at 10 Gbit/s and 300 us behind a step at "
-        "K = 90 packets, of which the second joins after 0.5 s. Elsewhere cards have\n2.5 times the rate of the link, "
-        "as in the base. *Bound*: with ideal hosts both see the same marks, the difference of their windows falls by\n"
-        "alpha / 2 with each reduction, that is with a time constant of as many round trips as a window has packets, and "
-        "a twentieth of it is\nleft after three: shares of at least 0.95 where both reduce together."
+        f"**Locked**, fixed before the map was measured, is a flow with less than {LOCKED_BELOW:g} of the mean rate\n"
+        "in a second that begins 1000 round trips (queue included) and three time constants of DCTCP's convergence\n"
+        "after the last start. The base has two flows with the hosts of `linux-6-25g` at 10 Gbit/s and 300 us behind\n"
+        "a step at K = 90 packets, of which the second joins after 0.5 s. Elsewhere cards have 2.5 times the rate of\n"
+        "the link, as in the base. *Bound*: ideal hosts see the same marks, and the difference of their windows falls by\n"
+        "alpha / 2 with each reduction, of which there is one in alpha W / 2 round trips. So its time constant is W\n"
+        "round trips, W the window in packets, and a twentieth is left after three: shares of at least 0.95."
     )
 
 
@@ -282,6 +283,6 @@ STUDY = Study(
     measure=measure,
     needs=("kernel",),
     takes="about half an hour",
-    caption="Rates of two DCTCP flows over time, locked and cured, window and packets in flight, and shares over the RTT",
+    caption="Two DCTCP flows over time, locked and cured; window and packets in flight; the smaller share over the RTT",
     cells=cells,
 )

@@ -31,9 +31,9 @@ def segments_per_s(variant: Variant) -> float:
     host = variant.case().host
     card = CARD * variant.case().rate_gbit_s if variant.segment_packets > 1 and not isinstance(host, str) else 0
     gap_ps = 1.02 * PACKET_BITS / card * 1e3 if card else 0.0
-    return sum(
-        math.ceil(packets / variant.segment_packets) for packets in _bursts(sent, gap_ps)
-    ) / (DURATION_S - FROM_S)
+    return sum(math.ceil(packets / variant.segment_packets) for packets in _bursts(sent, gap_ps)) / (
+        DURATION_S - FROM_S
+    )
 
 
 def at_senders(result: shoal.Result) -> pl.DataFrame:

@@ -66,8 +66,8 @@ def test_a_run_with_too_many_packets_is_not_made() -> None:
     assert joined is not None
     assert joined.share is None
     assert sentence(fast, joined) == (
-        "Whether a dctcp flow that joins another one gets its part was not tried: its run would have more than 20 million "
-        "packets."
+        "Whether a dctcp flow that joins another one gets its part was not tried: its run would have more than 20 "
+        "million packets."
     )
 
 

@@ -19,7 +19,7 @@ from shoal.runs.cases import Case, run_cases
 from shoal.scenario import Scenario
 
 if TYPE_CHECKING:
-    from shoal.scenario_keys import Flow, FlowHost
+    from shoal.scenario_keys import Flow
 
 # A flow with less than this part of the mean rate is locked out: the limit of studies/locked_flows.
 locked_below = 0.5
@@ -103,7 +103,8 @@ def joining(
     if (joins_s + settling_s + measured_s) * question.rate_bps / _packet_bits > _most_packets:
         return Joined(None, {}, measured_s)
 
-    def least(host: FlowHost) -> float:
+    def least(keys: Mapping[str, Any]) -> float:
+        host: Any = {"preset": question.hosts_name, **keys}
         flow: Flow = {"cc": question.scalable, "rtt": question.rtt, "host": host}
         if candidate.separate:
             flow["dscp"] = scalable_code_point
@@ -125,9 +126,9 @@ def joining(
         (runs,) = run_cases([Case(scenario, _seeds)], "a flow joins", **settings)
         return min(_share([group["wire_bps"]["mean"] or 0.0 for group in run.data["groups"]]) for run in runs)
 
-    share = least(question.hosts_name)
+    share = least({})
     tried = cures if share < locked_below else {}
-    cured = {words: least({"preset": question.hosts_name, **keys}) for words, keys in tried.items()}  # type: ignore[typeddict-item]
+    cured = {words: least(keys) for words, keys in tried.items()}
     return Joined(share, cured, measured_s)
 
 
