@@ -59,7 +59,8 @@ def draw_rates(axes: Axes, variant: Variant, title: str) -> None:
                 label=label,
             )
     axes.set(title=title, xlabel="Time [s]", ylabel="Rate [Gbit/s]", xlim=(0, None), ylim=(0, 10.5))
-    axes.legend(loc="center right")
+    if variant is BASE:
+        axes.legend(loc="center right")
 
 
 def draw_window(axes: Axes) -> None:
@@ -82,7 +83,7 @@ def draw_window(axes: Axes) -> None:
     for segments in (6, 7, 8):
         axes.axhline(segments * SEGMENT_PACKETS, color="#888888", linewidth=0.6, linestyle=(0, (1, 2)))
         axes.text(6.05, segments * SEGMENT_PACKETS, f"{segments} x {SEGMENT_PACKETS}", va="center", fontsize=7)
-    axes.set(title="The window moves, the packets in flight do not", xlabel="Time [ms]", ylabel="Packets")
+    axes.set(title="Windows move, seven segments stay", xlabel="Time [ms]", ylabel="Packets")
     axes.set(xlim=(0, 6), ylim=(0, 375))
     axes.legend(loc="center", ncols=2)
 
@@ -109,4 +110,4 @@ def draw_map(
     axes.xaxis.set_major_locator(FixedLocator(rtts))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.legend(loc="upper right")
+    axes.legend(loc="lower left")

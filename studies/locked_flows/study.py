@@ -260,11 +260,12 @@ def criterion() -> str:
     return (
         f"**Locked**, fixed before the map was measured, is a flow with less than {LOCKED_BELOW:g} of the mean rate\n"
         "in a second that begins 1000 round trips (queue included) and three time constants of DCTCP's convergence\n"
-        "after the last start. The base has two flows with the hosts of `linux-6-25g` at 10 Gbit/s and 300 us behind\n"
-        "a step at K = 90 packets, of which the second joins after 0.5 s. Elsewhere cards have 2.5 times the rate of\n"
-        "the link, as in the base. *Bound*: ideal hosts see the same marks, and the difference of their windows falls by\n"
-        "alpha / 2 with each reduction, of which there is one in alpha W / 2 round trips. So its time constant is W\n"
-        "round trips, W the window in packets, and a twentieth is left after three: shares of at least 0.95."
+        "after the last start. The base has two flows with the hosts of `linux-6-25g` at 10 Gbit/s and 300 us\n"
+        "behind a step at K = 90 packets, of which the second joins after 0.5 s. Elsewhere cards have 2.5 times the\n"
+        "rate of the link, as in the base. *Bound*: flows of ideal hosts see the same marks, and the difference of\n"
+        "their windows falls by alpha / 2 with each reduction, of which there is one in alpha W / 2 round trips. So\n"
+        "its time constant is W round trips, W the window in packets, and a twentieth is left after three of them:\n"
+        "shares of at least 0.95."
     )
 
 
