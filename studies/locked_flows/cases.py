@@ -252,9 +252,6 @@ CURES = [
     Variant("`net.ipv4.tcp_tso_win_divisor = 0`", {"host": NO_DEFERRAL}, "hosts"),
     Variant("`net.ipv4.tcp_tso_win_divisor = 8`", {"host": {"tso_win_divisor": 8}}, "hosts"),
     Variant("`net.ipv4.tcp_tso_win_divisor = 64`", {"host": {"tso_win_divisor": 64}}, "hosts"),
-    Variant(
-        "`net.ipv4.tcp_tso_win_divisor = 0`, `ethtool -C ... rx-usecs 0`", {"host": {**NO_DEFERRAL, **AT_ONCE}}, "hosts"
-    ),
     Variant("`ip link ... gso_max_segs 16`", {"host": {"gso_max_segs": 16}}, "hosts", 16),
     Variant("`ip link ... gso_max_segs 8`", {"host": {"gso_max_segs": 8}}, "hosts", 8),
     Variant("`ip link ... gso_max_segs 4`", {"host": {"gso_max_segs": 4}}, "hosts", 4),
