@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 PACKET_BITS = 1500 * 8
 SEGMENT_PACKETS = 45
 # A flow is locked out if it has less than this part of the mean rate, measured for a second, after both times of
-# `settling_s`. The limit, the second and the times were written down before the map was measured.
+# `settling_s`. The limit, the second and the times were written down when the base alone had been looked at.
 LOCKED_BELOW = 0.5
 MEASURED_S = 1.0
 LEAST_ROUND_TRIPS = 1000

@@ -105,9 +105,9 @@ def draw_map(
     axes.axhline(LOCKED_BELOW, color="black", linewidth=0.6)
     axes.text(52, LOCKED_BELOW + 0.02, "below: locked", fontsize=7)
     axes.set(
-        title="K of two bursts", xscale="log", xlabel="RTT [us]", ylabel="Smaller rate over the mean", ylim=(0, 1.05)
+        title="K of two bursts", xscale="log", xlabel="RTT [us]", ylabel="Smaller rate over the mean", ylim=(0, 1.35)
     )
     axes.xaxis.set_major_locator(FixedLocator(rtts))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.legend(loc="lower left")
+    axes.legend(loc="upper center", ncols=2)

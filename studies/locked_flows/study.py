@@ -258,14 +258,14 @@ def measured_table(section: str, planes: Mapping[str, Run]) -> Iterator[str]:
 def criterion() -> str:
     """What counts as locked, and what was expected."""
     return (
-        f"**Locked**, fixed before the map was measured, is a flow with less than {LOCKED_BELOW:g} of the mean rate\n"
-        "in a second that begins 1000 round trips (queue included) and three time constants of DCTCP's convergence\n"
-        "after the last start. The base has two flows with the hosts of `linux-6-25g` at 10 Gbit/s and 300 us\n"
-        "behind a step at K = 90 packets, of which the second joins after 0.5 s. Elsewhere cards have 2.5 times the\n"
-        "rate of the link, as in the base. *Bound*: flows of ideal hosts see the same marks, and the difference of\n"
-        "their windows falls by alpha / 2 with each reduction, of which there is one in alpha W / 2 round trips. So\n"
-        "its time constant is W round trips, W the window in packets, and a twentieth is left after three of them:\n"
-        "shares of at least 0.95."
+        f"**Locked**, fixed when the base alone had been looked at, is a flow with less than {LOCKED_BELOW:g} of the\n"
+        "mean rate in a second that begins 1000 round trips (queue included) and three time constants of DCTCP's\n"
+        "convergence after the last start. The base has two flows with the hosts of `linux-6-25g` at 10 Gbit/s\n"
+        "and 300 us behind a step at K = 90 packets, of which the second joins after 0.5 s. Elsewhere cards have\n"
+        "2.5 times the rate of the link, as in the base. *Bound*: flows of ideal hosts see the same marks, and\n"
+        "the difference of their windows falls by alpha / 2 with each reduction, of which there is one in alpha W\n"
+        "/ 2 round trips. So its time constant is W round trips, W the window in packets, and a twentieth is left\n"
+        "after three of them: shares of at least 0.95."
     )
 
 
@@ -283,7 +283,7 @@ STUDY = Study(
     about="[locked flows](../findings/locked-flows/README.md)\nsays why, and what follows",
     measure=measure,
     needs=("kernel",),
-    takes="about half an hour",
+    takes="about a quarter of an hour of CPU time",
     caption="Two DCTCP flows over time, locked and cured; window and packets in flight; the smaller share over the RTT",
     cells=cells,
 )
