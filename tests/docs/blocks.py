@@ -242,3 +242,4 @@ def pages() -> Iterator[Path]:
     yield from sorted((ROOT / "docs").glob("*.md"))
     for folder in ("how-to", "explanation", "internals"):
         yield from sorted((ROOT / "docs" / folder).glob("*.md"))
+    yield from sorted((ROOT / "docs" / "findings").rglob("*.md"))

@@ -36,6 +36,7 @@ EXPECTED: dict[str, list[tuple[str, str, str]]] = {
     "scenarios/compare/mix-pie-ecn-40m.toml": [("below-fair-share", "reno", DROPPED)],
     "scenarios/compare/mix-red-ecn-20m.toml": [("below-fair-share", "reno", DROPPED)],
     "scenarios/dctcp-storm.toml": [("retransmission-storm", "dctcp", "window-out-of-proportion")],
+    "scenarios/locked-flows.toml": [("unequal-shares", "first", "joins", "uneven-marks")],
     "scenarios/parking-lot.toml": [("below-fair-share", "through", "several-queues")],
     "scenarios/rate-step/dual-red.toml": [("below-fair-share", "cubic", DROPPED)],
     "scenarios/rate-step/pie.toml": [("below-fair-share", "cubic", DROPPED)],

@@ -24,6 +24,7 @@ from shoal.models import nearest
 
 if TYPE_CHECKING:
     from shoal.advise import Advice, Question
+    from shoal.advise.joining import Joined
     from shoal.compare import Comparison
     from shoal.linux import Image
 
@@ -120,18 +121,20 @@ def advise(
     question = _question(given)
     from shoal.advise import Verdict
     from shoal.advise import advise as find
+    from shoal.advise.joining import joining
 
     # That there is a kernel is known before anything runs.
     image = find_linux() if prove else None
     with results_in(out, force=force) as folder:
         advice = find(question, workers=workers, cache=options.kept_runs(fresh=fresh), progress=True)
+        joined = joining(advice, workers=workers, cache=options.kept_runs(fresh=fresh), progress=True)
         configurations = _configurations(advice, platforms, workers=workers, fresh=fresh)
         proof = _proof(advice, image, workers=workers, fresh=fresh) if image is not None else None
-        text = _as_json(advice, configurations, proof)
+        text = _as_json(advice, joined, configurations, proof)
         if folder is not None:
             from shoal.report.advice import write_advice
 
-            write_advice(folder, advice, configurations, text, command=this_command())
+            write_advice(folder, advice, joined, configurations, text, command=this_command())
             keep_command(folder)
             if proof is not None and out is not None:
                 from shoal.compare.write import write_into
@@ -142,7 +145,7 @@ def advise(
     if as_json:
         data.json(text)
     else:
-        _show(advice, configurations, proof)
+        _show(advice, joined, configurations, proof)
     if advice.verdict is Verdict.NONE:
         raise Exit(5)
 
@@ -237,8 +240,14 @@ def _configurations(
     return {name: configuration(advice, name, workers=workers, cache=cache) for name in platforms}
 
 
-def _show(advice: Advice, configurations: Mapping[str, tuple[str, list[str]]], proof: Comparison | None) -> None:
+def _show(
+    advice: Advice,
+    joined: Joined | None,
+    configurations: Mapping[str, tuple[str, list[str]]],
+    proof: Comparison | None,
+) -> None:
     from shoal.advise import wording
+    from shoal.advise.joining import sentence
 
     for line in wording.verdict(advice):
         data.sentence(line)
@@ -251,6 +260,8 @@ def _show(advice: Advice, configurations: Mapping[str, tuple[str, list[str]]], p
         data.table(table)
         data.blank()
     data.sentence(wording.fails(advice))
+    if joined is not None:
+        data.sentence(sentence(advice, joined))
     data.blank()
     data.heading("Taken for granted")
     for line in advice.question.assumptions:
@@ -288,10 +299,16 @@ def _proof(advice: Advice, image: Image, *, workers: int | None, fresh: bool) ->
     )
 
 
-def _as_json(advice: Advice, configurations: Mapping[str, tuple[str, list[str]]], proof: Comparison | None) -> str:
+def _as_json(
+    advice: Advice,
+    joined: Joined | None,
+    configurations: Mapping[str, tuple[str, list[str]]],
+    proof: Comparison | None,
+) -> str:
     from shoal.advise.contract import as_dict
 
     content = as_dict(advice)
+    content["joining"] = None if joined is None else joined.to_dict()
     content["configurations"] = {
         name: {"text": text, "remarks": remarks} for name, (text, remarks) in configurations.items()
     }

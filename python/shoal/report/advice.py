@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from shoal import _native
 from shoal.advise import wording
+from shoal.advise.joining import sentence
 from shoal.files import write_text, writing
 from shoal.plots import save
 from shoal.report import advice_figures
@@ -18,11 +19,14 @@ from shoal.switch import find_platform
 
 if TYPE_CHECKING:
     from shoal.advise import Advice
+    from shoal.advise.joining import Joined
 
 Configurations = Mapping[str, tuple[str, list[str]]]
 
 
-def write_advice(folder: Path, advice: Advice, configurations: Configurations, text: str, *, command: str) -> None:
+def write_advice(
+    folder: Path, advice: Advice, joined: Joined | None, configurations: Configurations, text: str, *, command: str
+) -> None:
     """Write ``report.html``, figures, ``advice.json``, scenario and configurations into an existing folder."""
     figures = [advice_figures.tried(advice), advice_figures.around(advice)]
     question = advice.question
@@ -37,6 +41,7 @@ def write_advice(folder: Path, advice: Advice, configurations: Configurations, t
             situations=[wording.situation_table(standing) for standing in advice.ranking],
             around=wording.around_table(advice),
             fails=wording.fails(advice),
+            joining="" if joined is None else sentence(advice, joined),
             assumptions=question.assumptions,
             not_modelled=wording.not_modelled(advice),
             configurations=configurations,
