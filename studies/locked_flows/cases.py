@@ -132,7 +132,7 @@ class Shares:
     jain
         Jain's index of the rates.
     utilisation, queue_packets
-        Of the bottleneck.
+        The threshold, of the bottleneck.
     windows, alphas, marked
         Mean congestion window in packets, mean alpha, and marked part of the packets of each flow; alpha is ``None``
         with a controller that has none.
@@ -208,7 +208,7 @@ class Variant:
         return replace(Case(rtt_us=rtt_us), **{"join": join, **self.changes})
 
     def cases(self) -> list[Case]:
-        """The same at other round trips and with another start; a list, because what locks depends on both."""
+        """The base at other round trips and with another start; a list, because what locks depends on both."""
         return [self.case(rtt_us, join) for rtt_us, join in itertools.product((100, 200, 300, 500), ("0.1 s", "0.5 s"))]
 
 

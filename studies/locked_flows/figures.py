@@ -42,7 +42,7 @@ def figure(rates: Sequence[int], rtts: Sequence[int], run: Callable[[Sequence[Ca
 
 
 def draw_rates(axes: Axes, variant: Variant, title: str) -> None:
-    """Both flows over time on both planes."""
+    """The rates of both flows over time on both planes."""
     planes = {"simulator": study.simulated(tables=True), "Linux": study.on_linux(tables=True)}
     for line, (plane, run) in enumerate(planes.items()):
         (result,) = run([(variant.case().scenario({"series": SERIES}), 1)])

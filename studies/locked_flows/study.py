@@ -111,7 +111,7 @@ def numbers_row(k: int, flows: int, planes: Mapping[str, Run]) -> dict[str, str]
 
 
 def flows_rows(plane: str, run: Run) -> Iterator[tuple[str, ...]]:
-    """Both flows of the base."""
+    """The two flows of the base."""
     (both,) = measured(run, [BASE.case()])
     for name, part, window, alpha, marks in zip(
         ("first", "joins"), both.parts, both.windows, both.alphas, both.marked, strict=True

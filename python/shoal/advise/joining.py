@@ -50,7 +50,7 @@ class Joined:
     share
         The smaller rate over the mean of both; ``None`` if a run would have too many packets.
     cured
-        The same with each of :data:`cures` at the hosts; empty if no flow is locked out.
+        What each of :data:`cures` at the hosts makes of it; empty if no flow is locked out.
     measured_s
         How long each run measured, in s.
     """
