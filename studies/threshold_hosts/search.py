@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import shoal
+from shoal.runs.cases import Case
 from shoal.search import Condition, Problem, Side, candidates, solve
 from shoal_dev.study import Run
 
@@ -192,10 +193,16 @@ Jobs = list[tuple[shoal.Scenario, int]]
 def varied(run: Run, jobs: Jobs, _label: str) -> list[shoal.Result]:
     """Run each seed with its own round trip."""
     changed = []
-    for scenario, seed, *_ in jobs:
+    for scenario, seed in jobs:
         rtt_us = float(scenario.resolved["flows"][0]["rtt"].split()[0]) * RTT_OF_SEED[seed]
         changed.append((scenario.override({"flows[0].rtt": f"{rtt_us:g} us"}), seed))
     return run(changed)
+
+
+def varied_cases(run: Run, cases: Sequence[Case], label: str) -> list[list[shoal.Result]]:
+    """Run the cases of a search as :func:`varied` does: the results of each case, one a seed."""
+    results = iter(varied(run, [(case.scenario, seed) for case in cases for seed in case.seeds], label))
+    return [[next(results) for _ in case.seeds] for case in cases]
 
 
 def thresholds(cells: Sequence[Cell], run: Run) -> dict[Cell, Search]:
@@ -214,7 +221,7 @@ def thresholds(cells: Sequence[Cell], run: Run) -> dict[Cell, Search]:
             )
             for cell in open_cells
         ]
-        answers = solve(problems, CONDITION, side=Side.SMALLEST, seeds=SEEDS, confirm=2, run=partial(varied, run))
+        answers = solve(problems, CONDITION, side=Side.SMALLEST, seeds=SEEDS, confirm=2, run=partial(varied_cases, run))
         larger: dict[tuple[Cell, float], Jobs] = {}
         for cell, answer in zip(open_cells, answers, strict=True):
             if answer.answer is None or answer.results is None:
