@@ -6,7 +6,6 @@ thousand. The cells change one thing of the base, which is `scenarios/dctcp-stor
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
 from matplotlib.figure import Figure
 
@@ -14,8 +13,7 @@ import shoal
 from shoal.linux import Image, find_image
 from shoal.linux.places import cache
 from shoal.plots.style import colour, legend_of_figure, logarithmic, paper_style, two_columns
-from shoal.runs.plane import Kernel
-from shoal_dev.study import Run, Study, _on, kernel_release, simulated
+from shoal_dev.study import Run, Study, kernel_release, on_linux, simulated
 from shoal_dev.tables import table
 
 SEEDS = range(1, 9)
@@ -134,7 +132,7 @@ def kernels(cured: str) -> dict[str, Run]:
     images = {f"Linux {kernel_release()}": find_image(), "Linux 6.12": find_image("6.12")}
     if cured:
         images["the same with the patch"] = Image(cache("kernels", cured))
-    return {title: partial(_on, Kernel(image), False) for title, image in images.items()}
+    return {title: on_linux(image) for title, image in images.items()}
 
 
 def measure(*, cured: str = "", linux_seeds: int = 8) -> Iterator[str | Figure]:

@@ -223,17 +223,17 @@ def simulated(*, tables: bool = False) -> Run:
     return partial(_on, simulator, tables)
 
 
-def on_linux(*, tables: bool = False) -> Run:
-    """Runs on the kernel that ``shoal linux build`` made.
+def on_linux(image: Image | None = None, *, tables: bool = False) -> Run:
+    """Runs on a kernel, by default on the one that ``shoal linux build`` made.
 
     Raises
     ------
     LinuxError
         There is none.
     """
-    from shoal.runs.plane import kernel_here
+    from shoal.runs.plane import Kernel, kernel_here
 
-    return partial(_on, kernel_here(), tables)
+    return partial(_on, Kernel(image) if image else kernel_here(), tables)
 
 
 def _on(plane: Any, tables: bool, jobs: Sequence[tuple[shoal.Scenario, int]]) -> list[shoal.Result]:

@@ -118,9 +118,6 @@ impl Queue for AnyQueue {
     fn passes_alone_bytes(&self) -> u32 {
         pass!(self, queue => queue.passes_alone_bytes())
     }
-    fn has_room(&self, more: Backlog) -> bool {
-        pass!(self, queue => queue.has_room(more))
-    }
     fn take_displaced(&mut self) -> Option<(Packet, Reason)> {
         pass!(self, queue => queue.take_displaced())
     }

@@ -28,5 +28,5 @@ pub use config::{DecideAt, Extent};
 pub use laws::*;
 pub use queue::{Dequeued, Queue, Verdict};
 pub use sched::{Lane, MemoryShare, SchedulerConfig, ShaperConfig};
-pub use shell::{Decision, Dual, DualLaw, Lanes, Law, Passage, Single, Store, Transmitter};
+pub use shell::{Bound, Decision, Dual, DualLaw, Lanes, Law, Passage, Single, Store, Transmitter};
 pub use shoal_packet::{Backlog, Class, Reason};

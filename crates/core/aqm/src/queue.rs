@@ -67,11 +67,6 @@ pub trait Queue {
     fn passes_alone_bytes(&self) -> u32 {
         0
     }
-    /// Whether the limit leaves room for `more` as a whole, whatever a law decides on it; true if there is none.
-    fn has_room(&self, more: Backlog) -> bool {
-        let _ = more;
-        true
-    }
     /// The next packet that was dropped because another one arrived, and the reason; see
     /// [`Verdict::Displaced`].
     fn take_displaced(&mut self) -> Option<(Packet, Reason)> {

@@ -15,10 +15,10 @@ mod transmitter;
 
 pub use dual::{Dual, DualLaw, Lanes, Passage};
 pub use single::{Law, Single};
-pub use store::Store;
+pub use store::{Bound, Store};
 pub use transmitter::Transmitter;
 
-pub(crate) use store::{Bound, mark};
+pub(crate) use store::mark;
 pub(crate) use threshold::Threshold;
 
 use crate::Reason;

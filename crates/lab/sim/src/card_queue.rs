@@ -4,7 +4,7 @@
 //! The port keeps the packets of the segments; here is what the kernel's tail drop counts. A segment leaves the count
 //! as a whole when its transmission begins. Pure ACKs, which take little, are not counted.
 
-use shoal_aqm::{AnyQueue, FifoConfig, Queue, QueueConfig};
+use shoal_aqm::{Bound, Extent, FifoConfig, QueueConfig};
 use shoal_packet::Backlog;
 use shoal_scenario::{Experiment, HostConfig, Link, LinkId};
 use shoal_tcp::Pacing;
@@ -13,8 +13,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 /// The segments that wait for the card.
 pub(crate) struct CardQueue {
-    /// Tail drop of an empty queue, which is asked whether all would fit.
-    limit: AnyQueue,
+    limit: Bound,
     /// When the transmission of each begins, and its bytes, in this order.
     waiting: VecDeque<(Time, u64)>,
     bytes: u64,
@@ -28,7 +27,7 @@ impl CardQueue {
         let is_limited = matches!(&link.queue, QueueConfig::Fifo(fifo) if *fifo != UNLIMITED);
         let rate = link.rate.filter(|_| is_limited && !link.monitored && experiment.is_card(link))?;
         segmenting.contains(&id).then(|| Self {
-            limit: AnyQueue::new(&link.queue, rate),
+            limit: Bound::new(link.queue.limit(), rate),
             waiting: VecDeque::new(),
             bytes: 0,
         })
@@ -42,7 +41,7 @@ impl CardQueue {
         }
         // The kernel counts segments (`struct sk_buff`) where the limit is a number of packets.
         let packets = u32::try_from(self.waiting.len()).unwrap_or(u32::MAX).saturating_add(1);
-        let fits = self.limit.has_room(Backlog { packets, bytes: self.bytes + bytes });
+        let fits = !self.limit.is_exceeded_by(Backlog { packets, bytes: self.bytes + bytes });
         if fits && begins > now {
             self.waiting.push_back((begins, bytes));
             self.bytes += bytes;
@@ -56,7 +55,7 @@ impl CardQueue {
     }
 }
 
-const UNLIMITED: FifoConfig = FifoConfig { limit: shoal_aqm::Extent::Unlimited };
+const UNLIMITED: FifoConfig = FifoConfig { limit: Extent::Unlimited };
 
 /// First links of paths that only hosts send on that segment without `fq`.
 pub(crate) fn segmenting_cards(experiment: &Experiment) -> BTreeSet<LinkId> {
@@ -76,11 +75,10 @@ pub(crate) fn segmenting_cards(experiment: &Experiment) -> BTreeSet<LinkId> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shoal_aqm::Extent;
     use shoal_units::Rate;
 
     fn queue(limit: Extent) -> CardQueue {
-        let limit = AnyQueue::new(&QueueConfig::Fifo(FifoConfig { limit }), Rate::from_bps(1_000_000_000));
+        let limit = Bound::new(limit, Rate::from_bps(1_000_000_000));
         CardQueue { limit, waiting: VecDeque::new(), bytes: 0 }
     }
 

@@ -19,6 +19,7 @@ mod tests;
 
 pub use config::{CeThresholdFor, CodelConfig, CodelParameters};
 pub(crate) use control::{Control, Parameters};
+pub(in crate::laws) use doc::{EMPTY_QUEUE, SECOND_GAP};
 
 use crate::shell::{Decision, Law, Store, Transmitter};
 use shoal_packet::Packet;

@@ -143,9 +143,6 @@ impl<L: Law> Queue for Single<L> {
     fn next_bytes(&mut self, _: Time) -> Option<u16> {
         self.store.next_bytes()
     }
-    fn has_room(&self, more: Backlog) -> bool {
-        self.store.has_room(more)
-    }
 
     #[inline]
     fn backlog(&self) -> Backlog {

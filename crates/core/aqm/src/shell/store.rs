@@ -9,7 +9,7 @@ use shoal_units::{Rate, Time};
 /// An [`Extent`] on the instantaneous queue in whole packets and bytes; an unlimited part is the type's
 /// maximum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Bound {
+pub struct Bound {
     packets: u32,
     bytes: u64,
 }
@@ -17,7 +17,7 @@ pub(crate) struct Bound {
 impl Bound {
     /// Queueing time becomes the bytes that `line_rate` transmits in it, rounded down, which is exact: a backlog is a
     /// whole number of bytes.
-    pub(crate) fn new(extent: Extent, line_rate: Rate) -> Self {
+    pub fn new(extent: Extent, line_rate: Rate) -> Self {
         let (packets, bytes) = match extent {
             Extent::Unlimited => (u32::MAX, u64::MAX),
             Extent::Packets(packets) => (packets, u64::MAX),
@@ -37,7 +37,7 @@ impl Bound {
 
     /// Whether `backlog` exceeds the bound.
     #[inline]
-    pub(crate) const fn is_exceeded_by(self, backlog: Backlog) -> bool {
+    pub const fn is_exceeded_by(self, backlog: Backlog) -> bool {
         backlog.packets > self.packets || backlog.bytes > self.bytes
     }
 
@@ -110,13 +110,6 @@ impl Store {
     #[inline]
     pub(crate) fn fits(&self, packet: &Packet) -> bool {
         !self.limit.is_exceeded_by(self.backlog_with(packet))
-    }
-
-    /// Whether `more` fits below the limit as a whole.
-    pub(crate) fn has_room(&self, more: Backlog) -> bool {
-        let Backlog { packets, bytes } = self.backlog();
-        let all = Backlog { packets: packets.saturating_add(more.packets), bytes: bytes + more.bytes };
-        !self.limit.is_exceeded_by(all)
     }
 
     /// Largest packet in bytes that fits below the limit if nothing waits.

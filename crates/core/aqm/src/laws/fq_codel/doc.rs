@@ -1,5 +1,6 @@
 //! What users read about it, and its known differences.
 
+use crate::laws::codel::{EMPTY_QUEUE, SECOND_GAP};
 use shoal_units::{Difference, ModelDoc, ModelKind};
 
 pub(super) const DOC: ModelDoc = ModelDoc {
@@ -27,17 +28,7 @@ pub(super) const DOC: ModelDoc = ModelDoc {
             text: "drop_batch is what is written; for years the kernel turned any configured value into 1.",
             test: "the_fattest_flow_is_cut_in_batches_from_its_head",
         },
-        Difference {
-            text: "A queue that becomes empty without a drop keeps the time since when packets have waited longer than \
-                   the target, as 6.12 does; kernels from 7.0 on forget it.",
-            test: "what_an_empty_queue_means_depends_on_what_was_dropped",
-        },
-        Difference {
-            text: "No difference, but what a user of RFC 8289 may not expect: the second gap between signals is 0.500 \
-                   of the interval and not 1/sqrt(2) = 0.707 of it, because the kernel improves its root by a single \
-                   Newton step for each signal. The third is 0.563 (0.577), and from the tenth on the error is below \
-                   half a percent.",
-            test: "newton_steps_to_the_integer",
-        },
+        EMPTY_QUEUE,
+        SECOND_GAP,
     ],
 };

@@ -133,7 +133,6 @@ impl LinuxSender {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sender::linux::segment::Delivery;
 
     #[test]
     fn a_probe_waits_longer_for_a_single_packet() {
@@ -155,15 +154,10 @@ mod tests {
     #[test]
     fn a_probe_repaired_a_loss_if_more_than_it_is_acknowledged() {
         let ack = |advanced: bool, dsack: bool| Acked {
-            delivery: Delivery::NOTHING,
-            prior_una: 1,
             advanced,
-            ece: false,
             duplicate: !advanced,
             dsack,
-            ts_ecr: 0,
-            reno_delivered: 0,
-            prior_losses: 0,
+            ..Acked::nothing(1, 0)
         };
         let old = ProbeEpisode { end: 1000, repeats: true };
         assert_eq!(old.judge(999, &ack(true, false)), Verdict::Awaited);

@@ -120,21 +120,10 @@ impl UndoEvidence {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sender::linux::segment::Delivery;
     use crate::testing::config;
 
     fn ack(advanced: bool, ts_ecr: u32) -> Acked {
-        Acked {
-            delivery: Delivery::NOTHING,
-            prior_una: 1,
-            advanced,
-            ece: false,
-            duplicate: !advanced,
-            dsack: false,
-            ts_ecr,
-            reno_delivered: 0,
-            prior_losses: 0,
-        }
+        Acked { advanced, duplicate: !advanced, ts_ecr, ..Acked::nothing(1, 0) }
     }
 
     #[test]
