@@ -139,6 +139,11 @@ pub(crate) fn echo_age(packet: &Packet, now: Time) -> Option<Span> {
     (packet.ts_ecr != 0 && elapsed < 1 << 31).then(|| Span::from_micros(elapsed.into()))
 }
 
+/// Whether a timestamp is echoed that is older than `stamp`: then what was sent at that time is not what arrived.
+pub(crate) fn echoes_before(echo: u32, stamp: u32) -> bool {
+    echo != 0 && echo.wrapping_sub(stamp).cast_signed() < 0
+}
+
 /// The timestamp clock: microseconds, never zero at the start because zero means "nothing to echo".
 #[inline]
 pub(crate) fn timestamp(now: Time) -> u32 {

@@ -5,7 +5,7 @@
 use super::rack::Rack;
 use super::segment::{Delivery, EVER_RETRANSMITTED, FIN, LOST, RETRANSMITTED, SACKED, Segment};
 use crate::Outstanding;
-use crate::sender::timestamp;
+use crate::sender::connection::{echoes_before, timestamp};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use shoal_packet::Seq;
@@ -160,8 +160,7 @@ impl Scoreboard {
             delivery.delivered_packets += 1;
             delivery.newest_marked = delivery.newest_marked.max(segment.sent);
             // The echo of an earlier timestamp shows that the original arrived (Linux `tcp_skb_spurious_retrans`).
-            let echoes_older = echo != 0 && echo.wrapping_sub(timestamp(segment.sent)).cast_signed() < 0;
-            if !(segment.was_ever_retransmitted() && echoes_older) {
+            if !(segment.was_ever_retransmitted() && echoes_before(echo, timestamp(segment.sent))) {
                 self.rack.note_delivered(segment, now);
             }
         }

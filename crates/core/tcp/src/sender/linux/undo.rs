@@ -4,6 +4,7 @@
 
 use super::acked::Acked;
 use crate::Undo;
+use crate::sender::connection::echoes_before;
 use shoal_cc::{AnyController, CongestionControl, Window};
 
 /// State of the retransmissions in an episode, and what undoing it would restore.
@@ -89,9 +90,8 @@ impl UndoEvidence {
     /// Only an ACK that advances proves anything by its timestamp (RFC 3522 section 3.2): a duplicate echoes an old
     /// one.
     pub(super) fn is_delayed(&self, acked: &Acked) -> bool {
-        let echoes_older =
-            || acked.ts_ecr != 0 && acked.ts_ecr.wrapping_sub(self.first_retransmission).cast_signed() < 0;
-        self.is_open() && acked.advanced && (self.first_retransmission == 0 || echoes_older())
+        let first = self.first_retransmission;
+        self.is_open() && acked.advanced && (first == 0 || echoes_before(acked.ts_ecr, first))
     }
 
     /// Every retransmission of the episode was unnecessary: all explained by D-SACK, or the first one delayed.
