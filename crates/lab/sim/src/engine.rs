@@ -266,7 +266,7 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
     fn read_ack(&mut self, number: usize, packet: &Packet, now: Time) {
         let partner = self.receivers[number].partner as usize;
         if packet.payload > 0 && partner < self.senders.len() {
-            self.with_sender(partner, now, |sender, config, out| sender.on_packet(config, packet, now, out));
+            self.acknowledge(partner, packet, 0, now);
         }
     }
 
@@ -302,8 +302,16 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
             self.network.catch_up_monitored(now);
             self.network.recorder.on_sender(now, packet);
         }
-        self.with_sender(self.slots.of(packet.flow.0), now, |sender, config, out| {
-            *out.packets = out.packets.wrapping_sub(1);
+        self.acknowledge(self.slots.of(packet.flow.0), packet, 1, now);
+    }
+
+    /// Gives a packet to the sender `number`, of whose packets on their way `packets` have arrived with it.
+    // One function for both callers, into which the sender's whole code is inlined: with two copies of the call neither
+    // was, and a run took 1.5 % more instructions (benchmarks S4 and lean).
+    #[inline(never)]
+    fn acknowledge(&mut self, number: usize, packet: &Packet, packets: u32, now: Time) {
+        self.with_sender(number, now, |sender, config, out| {
+            *out.packets = out.packets.wrapping_sub(packets);
             sender.on_packet(config, packet, now, out);
         });
     }

@@ -119,17 +119,31 @@ pub(crate) struct Egress<'a> {
     pub(crate) partner: Option<(&'a mut Receiver, &'a EndpointConfig)>,
 }
 
-impl Output for Egress<'_> {
-    #[inline]
-    fn transmit(&mut self, mut packet: Packet) {
-        packet.route = self.route;
+impl Egress<'_> {
+    /// Sends a packet of a connection on which this end also receives. Apart from [`Output::transmit`], so that other
+    /// packets need not lie in memory.
+    #[cold]
+    #[inline(never)]
+    fn transmit_with_ack(&mut self, mut packet: Packet) {
         if let Some((receiver, config)) = &mut self.partner
             && packet.payload > 0
         {
             receiver.acknowledge_with(config, &mut packet, self.now);
         }
-        *self.packets = self.packets.wrapping_add(1);
         self.network.send(packet, self.now);
+    }
+}
+
+impl Output for Egress<'_> {
+    #[inline]
+    fn transmit(&mut self, mut packet: Packet) {
+        packet.route = self.route;
+        *self.packets = self.packets.wrapping_add(1);
+        if self.partner.is_some() {
+            self.transmit_with_ack(packet);
+        } else {
+            self.network.send(packet, self.now);
+        }
     }
     fn card_free(&self) -> Time {
         self.network.card_free(self.route)

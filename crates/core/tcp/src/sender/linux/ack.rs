@@ -35,10 +35,8 @@ impl LinuxSender {
         if acked.advanced {
             self.advance(call, timeout_high, prior_highest, &mut acked);
         }
-        if self.degree.is_unsettled()
-            && let Some(newest) = acked.delivery.newest_sent()
-        {
-            self.degree.adjust(newest, call.now);
+        if self.degree.is_unsettled() {
+            self.adjust_degree(call, &acked.delivery);
         }
         let rtt = self.measure(call, packet, &acked.delivery);
         if acked.delivery.acked_packets > 0 {

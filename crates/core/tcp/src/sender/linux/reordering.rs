@@ -3,6 +3,7 @@
 //! [`tcp_recovery.c`](https://elixir.bootlin.com/linux/v6.12/source/net/ipv4/tcp_recovery.c)).
 
 use super::reduction::Progress;
+use super::segment::Delivery;
 use super::{CaState, Call, LinuxSender, Moment};
 use crate::{LossDetection, Output};
 use shoal_units::Span;
@@ -45,6 +46,15 @@ impl LinuxSender {
         let highest = self.board.highest_sacked_or(self.snd_una);
         if start < highest && at.rules.loss_detection == LossDetection::Rack {
             self.degree.note_overtaken(highest - start, at.config.mss());
+        }
+    }
+
+    /// An ACK that delivers something may widen or narrow the time to wait (Linux `tcp_rack_update_reo_wnd`).
+    #[cold]
+    #[inline(never)]
+    pub(super) fn adjust_degree(&mut self, at: &Moment<'_>, delivery: &Delivery) {
+        if let Some(newest) = delivery.newest_sent() {
+            self.degree.adjust(newest, at.now);
         }
     }
 

@@ -99,7 +99,9 @@ impl Scoreboard {
 
     /// Removes what a cumulative acknowledgement up to `una` covers that echoes the timestamp `echo`. `timeout_high` is
     /// the F-RTO limit.
-    #[inline]
+    // Inlined in its only caller: as a call of its own it costs 0.5 % of a run's instructions (benchmark lean).
+    #[allow(clippy::inline_always, reason = "measured, see above")]
+    #[inline(always)]
     pub(super) fn acknowledge(
         &mut self,
         (una, echo): (u64, u32),
