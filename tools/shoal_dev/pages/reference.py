@@ -164,6 +164,9 @@ def describe(schema: dict) -> str:
         return ", ".join(f"`{value}`" for value in schema["enum"])
     if "const" in schema:
         return f"`{schema['const']}`"
+    forms = schema.get("oneOf", [])
+    if forms and all("enum" in form for form in forms):
+        return ", ".join(map(describe, forms))
     kind = schema.get("type", "")
     return " or ".join(kind) if isinstance(kind, list) else str(kind)
 

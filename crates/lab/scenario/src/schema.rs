@@ -32,9 +32,7 @@ pub(crate) use impairments::impairment_docs;
 pub use impairments::{FourStates, GilbertElliott, Impairments, PathLoss, PathReorder, PathSlot};
 pub use interactive::{Frames, Requests, Think};
 pub use options::{CcOptions, KERNEL_CONTROLLERS};
-pub(crate) use options::{
-    NO_CONTROLLER, cc_config, cc_names, describe as describe_cc_options, docs as cc_option_docs,
-};
+pub(crate) use options::{NO_CONTROLLER, cc_config, describe as describe_cc_options, docs as cc_option_docs};
 pub use rtt::{Rtt, RttRange};
 pub use schedule::{LinkChange, LinkSchedule};
 pub use seed::Seed;

@@ -9,8 +9,8 @@ declare const CC_NAMES: readonly string[];
 declare const HOST_NAMES: readonly string[];
 export const HOSTS = HOST_NAMES;
 
-/** Congestion controls that the page offers: what has none is not a flow of this page. */
-export const CONTROLS = CC_NAMES.filter((cc) => cc !== "none");
+/** Congestion controls that the page offers: those that the simulator has a model of. */
+export const CONTROLS = CC_NAMES;
 
 /** How receivers echo marks. */
 const ECHOES: [Feedback | "", string][] = [

@@ -127,11 +127,6 @@ impl Field for CcOptions {
     }
 }
 
-/// Names of all controllers.
-pub(crate) fn cc_names() -> Vec<&'static str> {
-    PRESETS.iter().map(|preset| preset.name).chain(KERNEL_CONTROLLERS).collect()
-}
-
 /// Controllers of the kernel without a model: scenarios that name them run on the kernel alone.
 ///
 /// Planes ask for the name, and the endpoints of such groups have Reno in their place.
@@ -168,7 +163,8 @@ pub(crate) fn cc_config(group: &FlowGroup, keys: &Table<'_>) -> Option<CcConfig>
     }
     let Some(preset) = CcConfig::preset(&group.cc) else {
         let message = format!("unknown congestion controller \"{}\"", group.cc);
-        keys.error("cc", message, suggest(&group.cc, &cc_names()));
+        let names: Vec<_> = PRESETS.iter().map(|preset| preset.name).chain(KERNEL_CONTROLLERS).collect();
+        keys.error("cc", message, suggest(&group.cc, &names));
         return None;
     };
     match keys.remarks.tree.find(&keys.at("cc_options")) {
