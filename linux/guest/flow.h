@@ -65,6 +65,8 @@ int accept_from(struct flow *flow);
  * there are none.
  */
 ssize_t discard(int fd);
+/* The receiver is woken once for each chunk from now on. */
+void read_in_chunks(const struct flow *flow);
 
 /* exchanges.c: requests and responses. The receiver's end is the client. */
 void exchange_begin(uint32_t number, uint64_t now);

@@ -128,7 +128,7 @@ struct flow_plan {
 	uint64_t news;	  /* how long the sender takes to learn that a round is over */
 	uint32_t ecn;
 	uint32_t code_point; /* DiffServ code point of all packets of the connection */
-	uint32_t read_chunk; /* bytes that must have arrived before the receiver is woken */
+	uint32_t read_chunk; /* bytes that wake the receiver of a long flow, the first 256 KiB apart */
 	uint32_t unsent_limit; /* bytes of unsent data up to which the sender's socket accepts more */
 };
 void flow_add(const struct flow_plan *plan);

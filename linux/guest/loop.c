@@ -13,6 +13,12 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+/*
+ * Bytes that every receiver reads at once: more than a sender writes before the first ACK, when half of the SYN's window
+ * is enough for a PSH (`forced_push`), which the receiver acknowledges as soon as it has read it.
+ */
+#define READ_AT_ONCE (256 << 10)
+
 static int timer;
 
 static void sample(uint64_t now)
@@ -238,6 +244,8 @@ static void receiver_event(uint32_t number, uint32_t events, uint64_t now)
 	if (size > 0) {
 		flow->delivered += (uint64_t)size;
 		delivered(number, before, now);
+		if (flow->plan.read_chunk > 1 && before < READ_AT_ONCE && flow->delivered >= READ_AT_ONCE)
+			read_in_chunks(flow);
 		return;
 	}
 	if (size < 0 && errno == EAGAIN)

@@ -3,8 +3,8 @@
  * The sockets of all hosts belong to this process and to one epoll set, so that nothing needs polling.
  *
  * A sender keeps little unsent data in its socket (TCP_NOTSENT_LOWAT), so that only the window decides what is sent and
- * memory stays bounded. A receiver discards data in the kernel (MSG_TRUNC) and is woken once for each chunk
- * (SO_RCVLOWAT), which costs less and does not change the ACKs (`__tcp_ack_snd_check` considers rcv_lowat).
+ * memory stays bounded. A receiver discards data in the kernel (MSG_TRUNC). In long flows it is soon woken once for each
+ * chunk only (SO_RCVLOWAT), which costs less and changes no ACK but that of a packet with PSH, which waits for the read.
  */
 #define _GNU_SOURCE
 #include "flow.h"
@@ -227,10 +227,13 @@ int accept_from(struct flow *flow)
 	}
 	flow->receiver = fd;
 	open_window(fd);
-	if (flow->plan.read_chunk > 1)
-		option(fd, SOL_SOCKET, SO_RCVLOWAT, (int)flow->plan.read_chunk, "the read chunk");
 	watch(fd, EPOLLIN | EPOLLRDHUP, ROLE_RECEIVER, number);
 	return fd;
+}
+
+void read_in_chunks(const struct flow *flow)
+{
+	option(flow->receiver, SOL_SOCKET, SO_RCVLOWAT, (int)flow->plan.read_chunk, "the read chunk");
 }
 
 ssize_t discard(int fd)

@@ -11,7 +11,9 @@ from tests.python.noticed_scenarios import LOCKED, STORM
 def test_a_storm_of_retransmissions_is_named_on_both_planes(image: Image) -> None:
     for result in both(STORM, image):
         (link,) = result.bottlenecks
-        assert link["dropped"] > 0.9 * link["arrived"]
+        # How long a storm lasts depends on the packet that CoDel marks last before the outage: in 30 seeds of either
+        # plane 11,599 to 760,366 packets were sent again, at the least two thirds of those that arrived.
+        assert link["dropped"] > 0.6 * link["arrived"]
         kinds = {notice.kind: notice for notice in result.notices}
         assert set(kinds) == {"moving-link", "retransmission-storm"}
         storm = kinds["retransmission-storm"]

@@ -30,6 +30,26 @@ bottleneck = { rate = "200 Mbit/s", buffer = "150 packets", aqm = { kind = "step
 flows = [{ cc = "dctcp", rtt = "5 ms", count = 60, start = { uniform = ["0 s", "500 ms"] } }]
 """
 
+# A receiver with DCTCP's echo beside a whole DCTCP flow. Their RTTs differ by no whole number of packet times of
+# 200 us: otherwise packets of both arrive at the same instants, and the planes differ in who comes first.
+ONE_SIDED = """
+title = "One receiver with the echo of DCTCP, and DCTCP"
+duration = "6 s"
+warmup = "1 s"
+bottleneck = { rate = "60 Mbit/s", buffer = "300 packets", aqm = { kind = "step", threshold = "20 packets" } }
+[[flows]]
+name = "receiver"
+cc = "ecn-reno"
+rtt = "10.03 ms"
+start = { uniform = ["0 s", "300 ms"] }
+receiver = { feedback = "dctcp" }
+[[flows]]
+name = "both"
+cc = "dctcp"
+rtt = "10.7 ms"
+start = { uniform = ["0 s", "300 ms"] }
+"""
+
 
 def acks_per_thousand(file: Path) -> list[int]:
     """How many ACKs arrive at the sender while the line sends a thousand packets, thousand by thousand."""
@@ -54,6 +74,26 @@ def test_acks_are_delayed_from_the_start(image: Image, tmp_path: Path) -> None:
     assert real == pytest.approx(simulated, abs=5)
     # Slow start and its losses are in the first thousands; a window that grows adds up to 400 in each of three.
     assert min(real) < 600
+
+
+def data(file: Path) -> list[tuple[int, int, int]]:
+    """Number of the sender, relative sequence number and ECN field of all data that leave the queue."""
+    sent = [packet for packet in packets(file.read_bytes()) if packet.payload and packet.interface == 0]
+    first: dict[bytes, int] = {}
+    for packet in sent:
+        first.setdefault(packet.source, packet.sequence)
+    senders = list(first)
+    return [(senders.index(p.source), (p.sequence - first[p.source]) % 2**32, p.ecn) for p in sent]
+
+
+def test_two_flows_have_the_same_packets_on_both_planes(image: Image, tmp_path: Path) -> None:
+    """Up to the PSH of the first window, whose ACK moves all pairs of delayed ACKs after it."""
+    scenario = shoal.Scenario.from_toml(ONE_SIDED)
+    run_on_linux(scenario, image=image, pcap=tmp_path / "linux.pcapng", pcap_payload=True)
+    shoal.run(scenario, pcap=tmp_path / "sim.pcapng", pcap_payload=True)
+    real, simulated = (data(tmp_path / f"{plane}.pcapng") for plane in ("linux", "sim"))
+    assert len(simulated) > 25_000
+    assert real == simulated
 
 
 def test_many_small_windows_are_marked_as_on_the_simulator(image: Image) -> None:

@@ -48,8 +48,8 @@ const LONGEST_SAMPLE: Span = Span::from_millis(10);
 const FEWEST_SAMPLES: u64 = 100;
 /// Most samples of all flows together; more would cost more time than the packets.
 const MAX_SAMPLES: u64 = 4_000_000;
-/// Bytes that a receiver reads at a time. A receiver that reads every packet costs three times as much, and
-/// 256 KiB would limit fast paths (see docs/linux.md).
+/// Bytes that the receiver of a long flow reads at a time, but for the first 256 KiB. A receiver that reads every packet
+/// costs three times as much, and chunks of 256 KiB would limit fast paths (see docs/linux.md).
 const READ_CHUNK: u32 = 64 << 10;
 /// Bytes of unsent data in a sender's socket if the host sends packet by packet.
 const UNSENT_BULK: u64 = 128 << 10;

@@ -34,7 +34,7 @@ export function toFragment(controls: Controls): string {
 /** The controls that a link holds; throws a text that says what is wrong with it. */
 export function fromFragment(
   fragment: string,
-  known: { queues: string[]; ccs: string[]; hosts: readonly string[] },
+  known: { queues: string[]; ccs: readonly string[]; hosts: readonly string[] },
 ): Controls {
   if (fragment.length > LENGTH_MAX) throw `the link has ${fragment.length} characters; at most ${LENGTH_MAX} are read`;
   const words = new URLSearchParams(fragment);
