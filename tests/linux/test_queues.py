@@ -15,6 +15,10 @@ QUEUES: dict[str, tuple[BottleneckAqm, str]] = {
     "fq-codel": ({"kind": "fq-codel"}, "reno dctcp"),
     "fq-codel-flow": ({"kind": "fq-codel", "classifier": "flow"}, "reno dctcp"),
     "pie": ({"kind": "pie"}, "reno reno"),
+    "red-adaptive": (
+        {"kind": "linux-red", "min": "15 kB", "max": "60 kB", "avpkt": "1500 B", "probability": 0.1, "adaptive": True},
+        "reno reno reno",
+    ),
     "pie-ecn": ({"kind": "pie", "ecn": True}, "reno dctcp"),
     "gred": (
         {
@@ -122,3 +126,13 @@ def test_tc_lines_are_shown(image: Image) -> None:
     # The line, the table, two virtual queues.
     assert [rule.split(" ")[3] for rule in rules] == ["add", "add", "change", "change"]
     assert all("gred" in rule for rule in rules[1:])
+
+
+def test_adaptive_red_adapts(image: Image) -> None:
+    """Its timer runs: the kernel starts it only for the flag of the older structure, which tc leaves empty."""
+    adapting = scenario("red-adaptive")
+    one, other = (
+        run_on_linux(adapting.override({"bottleneck.aqm.adaptive": flag}), image=image).bottlenecks[0]["arrived"]
+        for flag in (True, False)
+    )
+    assert one != other

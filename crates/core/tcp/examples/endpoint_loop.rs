@@ -36,6 +36,7 @@ fn main() {
         initial_window: None,
         receive_window_bytes: 1 << 24,
         cwnd_clamp_packets: 100,
+        no_delay: false,
         offload: None,
     };
     let mut sender = Sender::new(&config, FlowId(0));

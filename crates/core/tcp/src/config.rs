@@ -54,6 +54,9 @@ pub struct EndpointConfig {
     pub receive_window_bytes: u32,
     /// Upper bound of `cwnd` in packets.
     pub cwnd_clamp_packets: u32,
+    /// Whether what the application writes leaves at once however small it is (`TCP_NODELAY`), as applications of
+    /// scenarios ask for; otherwise Nagle's algorithm applies. Profiles of FreeBSD have none.
+    pub no_delay: bool,
     /// Segmentation offload of the sender; `None` if every packet is handed over on its own.
     pub offload: Option<Offload>,
 }

@@ -27,6 +27,7 @@ pub fn config(cc: &str, stack: &str) -> EndpointConfig {
         initial_window: None,
         receive_window_bytes: 64 << 20,
         cwnd_clamp_packets: u32::MAX,
+        no_delay: false,
         offload: None,
     }
 }

@@ -285,7 +285,7 @@ impl<'a> Measurement<'a> {
         // The receiver of datagrams counts them.
         if !flow.is_datagrams() {
             flow.counters.losses += u32::from(record.event.is_drop());
-            flow.counters.marks_seen += u32::from(record.marked());
+            flow.counters.marks_seen += u32::from(record.payload > 0 && record.marked());
         }
         // Further links would count the packet again.
         let is_first = path.first() == Some(&u32::from(record.link));
@@ -307,6 +307,11 @@ impl<'a> Measurement<'a> {
         for number in 0..self.flows.len() {
             self.count_datagrams(number);
             self.flows[number].counters = self.counters(number);
+            // Of flows that finished before the window opens no sample opened it: nothing of them lies within.
+            let start = Time::ZERO + experiment.warmup;
+            if self.flows[number].finished.is_some_and(|at| at < start) {
+                self.open_window(number, start);
+            }
         }
         let Self { collector, flows, waits, paths, cards, .. } = self;
         let mut results = FlowResults::new(experiment);

@@ -59,6 +59,28 @@ fn packets_and_acks_count_from_the_start_of_the_window() {
 }
 
 #[test]
+fn nothing_of_a_flow_that_finished_before_the_window_counts() {
+    let mut flows: Vec<Vec<u8>> = finished().into_iter().take(30).collect();
+    let mut last = flows[29].clone();
+    last[12] = 3; // FlowKind::Finished
+    flows.extend([last, end()]);
+    let lines = [line(200_000, 200_000, QUEUED, (ECT, CE), 1), line(200_000, 200_000, STARTED, (CE, CE), 0)];
+    let flow = &run(&lines, &flows).unwrap().groups[0].flows[0];
+    assert_eq!((flow.delivered_bytes, flow.wire_bps, flow.marks_seen), (0, Some(0.0), 0));
+    assert_eq!((flow.data_packets, flow.acks_sent, flow.retransmissions), (Some(0), Some(0), 0));
+}
+
+#[test]
+fn marks_of_acks_are_not_those_that_the_receiver_of_data_sees() {
+    let mut ack = line(600_000, 600_000, QUEUED, (ECT, CE), 1);
+    ack[34..36].copy_from_slice(&0_u16.to_ne_bytes());
+    let mut leaves = line(600_000, 600_000, STARTED, (CE, CE), 0);
+    leaves[34..36].copy_from_slice(&0_u16.to_ne_bytes());
+    let measured = run(&[ack, leaves], &finished()).unwrap();
+    assert_eq!((measured.bottlenecks[0].marked, measured.groups[0].flows[0].marks_seen), (1, 0));
+}
+
+#[test]
 fn transmission_recorded_late_counts_from_its_own_time() {
     // The second packet starts at 601 ms; the timer is late and an arrival at 601.1 ms is recorded before it.
     let lines = [

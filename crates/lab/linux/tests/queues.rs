@@ -349,6 +349,21 @@ fn published_red_is_dualred_where_it_computes_the_same() {
     assert!(refusal(red).1.contains("without ecn drops ECT packets"));
 }
 
+/// The kernel starts the timer only for a flag of the structure, and takes all flags from one place: 1 is ecn, 4 adaptive.
+#[test]
+fn adaptive_red_has_its_flags_in_the_structure() {
+    let red = r#"kind = "linux-red", min = "15 kB", max = "60 kB", avpkt = "1500 B", ecn = true"#;
+    let flags = |keys: &str| {
+        let found = disciplines(&plan(&format!("{red}{keys}")).unwrap());
+        let all = attributes(&found[1].1);
+        (all[0].1[15], all.iter().any(|(kind, _)| *kind == 4))
+    };
+    assert_eq!((flags(""), flags(", nodrop = true")), ((0, true), (0, true)));
+    assert_eq!(flags(", adaptive = true"), (5, false));
+    let (_, reason) = refusal(&format!("{red}, adaptive = true, nodrop = true"));
+    assert!(reason.contains("timer of adaptive RED"), "{reason}");
+}
+
 /// Profiles of `wred` that decide on arrival are instances of `dualred` with weight 1, 2^32, and independent coins.
 #[test]
 fn profiles_of_wred_are_dualred_on_arrival() {

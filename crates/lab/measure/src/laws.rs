@@ -25,6 +25,8 @@ impl std::error::Error for BrokenLaw {}
 const LARGEST_PACKET: f64 = 65_535.0 + 65_535.0;
 /// Tolerance for sums of fractions.
 const ROUNDING: f64 = 1e-9;
+/// A record's time is a whole nanosecond, at both edges of the window.
+const CLOCK_S: f64 = 2e-9;
 
 /// Checks the laws for the monitored links. `window_s` is the length of the measurement in seconds.
 ///
@@ -82,7 +84,7 @@ fn broken(link: &Bottleneck, window_s: f64) -> Option<String> {
         }
     }
     if let Some(utilisation) = link.utilisation
-        && !(0.0..=1.0 + ROUNDING).contains(&utilisation)
+        && !(0.0..=1.0 + ROUNDING + CLOCK_S / window_s).contains(&utilisation)
     {
         return Some(format!("the line was busy for {utilisation} of the time"));
     }
@@ -149,6 +151,13 @@ mod tests {
             hold(&[Bottleneck { history: None, ..link }], 0.1).is_err(),
             "without the change it is too much"
         );
+    }
+
+    #[test]
+    fn a_line_may_be_busy_for_a_nanosecond_more_at_each_edge() {
+        let busy = |seconds: f64| hold(&[Bottleneck { utilisation: Some(seconds / 0.01), ..lawful() }], 0.01);
+        assert_eq!(busy(0.01 + 1.9e-9), Ok(()));
+        assert!(busy(0.01 + 2.2e-9).is_err());
     }
 
     #[test]

@@ -31,3 +31,12 @@ fn effects_of_laws_name_the_link() {
     // 0.15 Hz acts as 0.1455 Hz, which is 3 % less, and 3 Hz as 2.998 Hz.
     assert_eq!(notes(&text), [("rounded-gain", String::new(), "bottleneck".to_owned())]);
 }
+
+#[test]
+fn adaptive_red_is_noted_because_tc_does_not_start_it() {
+    let text = include_str!("errors/bases/dualpi2.toml");
+    let (before, rest) = text.split_once("kind = \"dualpi2\"").unwrap();
+    let red = "kind = \"linux-red\", min = \"15 kB\", avpkt = \"1500 B\", adaptive = true";
+    let text = format!("{before}{red}{rest}");
+    assert_eq!(notes(&text), [("never-adapts-by-tc", String::new(), "bottleneck".to_owned())]);
+}

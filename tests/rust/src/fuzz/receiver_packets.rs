@@ -62,6 +62,7 @@ impl Peer {
             initial_window: None,
             receive_window_bytes: if flags & 8 == 0 { 1 << 20 } else { 700 },
             cwnd_clamp_packets: u32::MAX,
+            no_delay: false,
             offload: None,
         };
         let mut peer = Self {

@@ -49,6 +49,7 @@ impl Peer {
             initial_window: (flags & 8 != 0).then_some(2),
             receive_window_bytes: 3000 << (bytes.byte() % 9),
             cwnd_clamp_packets: if flags & 16 == 0 { u32::MAX } else { 5 },
+            no_delay: flags & 128 != 0,
             offload: (flags & 64 != 0).then_some(shoal_tcp::Offload::LINUX),
         };
         let mut peer = Self {

@@ -39,11 +39,9 @@ pub struct Pi2 {
 /// Bytes that a measurement of the departure rate covers, and bytes of the queue that it needs (`pi2_process_dequeue`).
 const RATE_THRESHOLD_BYTES: u64 = 10_000;
 
-/// Time of the first update: half a second after the queue was created (`pi2_init`).
-const FIRST_UPDATE: Span = Span::from_millis(500);
-
 impl Pi2 {
     fn new(config: &Pi2Config) -> Self {
+        let tupdate = config.tupdate.max(Span::from_micros(1));
         Self {
             pi: Pi::new(config),
             rate: DepartureRate::new(RATE_THRESHOLD_BYTES),
@@ -52,8 +50,9 @@ impl Pi2 {
             ecn: config.ecn,
             scalable_mask: config.scalable_mask,
             min_backlog_bytes: 2 * u64::from(config.mtu),
-            tupdate: config.tupdate.max(Span::from_micros(1)),
-            update_at: Time::ZERO + FIRST_UPDATE,
+            tupdate,
+            // The first one is half a second after the queue was created (`pi2_init`), which is older than the run.
+            update_at: Time::ZERO + tupdate,
         }
     }
 }

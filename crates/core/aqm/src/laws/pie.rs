@@ -40,11 +40,13 @@ pub struct Pie {
 
 impl Pie {
     fn new(config: &PieConfig) -> Self {
+        let period = timer::period(config.tupdate);
         Self {
             control: Control::new(config),
             ecn: config.ecn,
-            period: timer::period(config.tupdate),
-            update_at: Time::ZERO + timer::FIRST_UPDATE,
+            period,
+            // The first one is half a second after the queue was created (`pie_init`), which is older than the run.
+            update_at: if period.is_zero() { Time::NEVER } else { Time::ZERO + period },
             asleep: false,
         }
     }
@@ -106,10 +108,7 @@ impl Law for Pie {
         let Backlog { packets, bytes } = waiting.backlog();
         let before = self.control.vars();
         self.control.update(bytes);
-        if self.period.is_zero() {
-            // `pie_timer` does not re-arm itself.
-            self.update_at = Time::NEVER;
-        } else if packets == 0 && self.control.vars() == before {
+        if packets == 0 && self.control.vars() == before {
             // An update is a function of what it changes and of the backlog.
             self.asleep = true;
             self.update_at = now;

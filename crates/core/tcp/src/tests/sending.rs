@@ -81,6 +81,19 @@ fn a_small_segment_waits_for_the_one_in_flight() {
 }
 
 #[test]
+fn a_small_segment_of_a_socket_without_delay_leaves_at_once() {
+    let config = EndpointConfig { no_delay: true, ..config("reno", "linux-6") };
+    sender_with(config, "0ms connect\n0ms > syn\n100ms < synack ts 0ms\n100ms > ack 0").run(
+        "
+        100ms bytes 100
+        100ms > 0:100
+        102ms bytes 100
+        102ms > 0+100:100
+        ",
+    );
+}
+
+#[test]
 fn the_last_segment_carries_fin_and_ignores_nagle_and_cwnd() {
     let script = "
         0ms   connect

@@ -95,6 +95,7 @@ pub(super) fn of(script: &Script) -> Result<Setup, ScriptError> {
             End::Receiver => u32::from(u16::MAX),
         },
         cwnd_clamp_packets: u32::MAX,
+        no_delay: false,
         offload: None,
     };
     Ok(Setup { config, end, active, peer_scale: scale })

@@ -23,23 +23,25 @@ mod red_attributes {
     pub(super) const FLAGS: u16 = 4;
 }
 
-/// `struct tc_red_qopt`: limit, qth_min, qth_max, Wlog, Plog, Scell_log, flags. NODROP travels in its own attribute.
+/// `struct tc_red_qopt`: limit, qth_min, qth_max, Wlog, Plog, Scell_log, flags. The kernel takes all flags from the
+/// structure, which has no room for NODROP, or all of them from an attribute (`red_get_flags`). It starts the timer of
+/// adaptive RED for a flag of the structure only (`__red_change`).
 pub(super) fn options(tc: &TcRed, flags: u8) -> Attributes {
     let mut parms = Vec::new();
     for number in [tc.limit_bytes, tc.min_bytes, tc.max_bytes] {
         parms.extend(number.to_ne_bytes());
     }
-    // The kernel takes all flags from the structure, or all of them from the attribute (`red_get_flags`).
-    parms.extend([tc.wlog, tc.plog, tc.scell_log, 0]);
+    let is_adaptive = flags & red_flags::ADAPTATIVE != 0;
+    parms.extend([tc.wlog, tc.plog, tc.scell_log, if is_adaptive { flags } else { 0 }]);
     let selector =
         u32::from(red_flags::ECN | red_flags::HARDDROP | red_flags::ADAPTATIVE | red_flags::NODROP);
     let mut bitfield = u32::from(flags).to_ne_bytes().to_vec();
     bitfield.extend(selector.to_ne_bytes());
-    Attributes::default()
+    let attributes = Attributes::default()
         .bytes(red_attributes::PARMS, &parms)
         .bytes(red_attributes::STAB, &tc.stab)
-        .u32(red_attributes::MAX_P, tc.max_p)
-        .bytes(red_attributes::FLAGS, &bitfield)
+        .u32(red_attributes::MAX_P, tc.max_p);
+    if is_adaptive { attributes } else { attributes.bytes(red_attributes::FLAGS, &bitfield) }
 }
 
 impl Express for LinuxRedConfig {
@@ -52,6 +54,14 @@ impl Express for LinuxRedConfig {
                 "bottleneck.aqm.kernel",
                 "the probability rounded to a power of two is that of kernels before 3.3",
                 "write the version of a kernel from 3.3 on, or leave `kernel` out",
+            );
+            return None;
+        }
+        if self.adaptive && self.nodrop {
+            refusals.add(
+                PLACE,
+                "the kernel starts the timer of adaptive RED only for flags that leave no room for nodrop",
+                "leave adaptive or nodrop out",
             );
             return None;
         }

@@ -63,6 +63,7 @@ pub(super) fn endpoint(index: usize, cx: &Context<'_>) -> Option<EndpointConfig>
         initial_window,
         receive_window_bytes: receive_window?,
         cwnd_clamp_packets: cwnd_clamp,
+        no_delay: true,
         offload: None,
     })
 }

@@ -25,9 +25,10 @@ const HELD_P: f64 = 1_070_312_500.0 / 4_294_967_295.0;
 /// Two packets have waited for half a second.
 fn held(config: Pi2Config) -> Bench<AnyQueue> {
     let mut bench = Bench::any(config);
+    let first = Time::ZERO + config.tupdate;
+    assert_eq!(bench.queue.next_timer(), first);
+    bench.now = Time::ZERO + (config.tupdate - Span::from_millis(500));
     bench.arrivals(2, 1500, Ecn::NotEct);
-    let first = bench.queue.next_timer();
-    assert_eq!(first, Time::ZERO + Span::from_millis(500));
     bench.queue.on_timer(first);
     bench.now = first;
     assert!((bench.queue.probability().unwrap() - HELD_P).abs() < 1e-9);
@@ -68,14 +69,14 @@ fn scalable_packets_see_p_and_others_the_square_of_half() {
 const INTEGRATING: Pi2Config =
     Pi2Config { alpha_16th_hz: 8, beta_16th_hz: 0, tupdate: Span::from_secs(1), ..HELD };
 
-/// A packet arrives after 0.1 s and waits for 0.4 s: 6,250,000 ticks of 64 ns, times 137.
+/// A packet arrives after 0.6 s and waits for 0.4 s: 6,250,000 ticks of 64 ns, times 137.
 const INTEGRAL: f64 = 856_250_000.0 / 4_294_967_295.0;
 
 fn integrated() -> Bench<AnyQueue> {
     let mut bench = Bench::any(INTEGRATING);
-    bench.now = Time::ZERO + Span::from_millis(100);
+    bench.now = Time::ZERO + Span::from_millis(600);
     let _ = bench.arrive(1500, Ecn::NotEct);
-    update(&mut bench, 500);
+    update(&mut bench, 1000);
     assert_eq!(bench.queue.probability(), Some(INTEGRAL));
     let _ = bench.take();
     bench
@@ -91,9 +92,9 @@ fn update(bench: &mut Bench<AnyQueue>, at_ms: u64) {
 #[test]
 fn an_empty_queue_decays() {
     let mut bench = integrated();
-    update(&mut bench, 1500);
+    update(&mut bench, 2000);
     assert_eq!(bench.queue.probability(), Some(INTEGRAL), "the first time without delay");
-    update(&mut bench, 2500);
+    update(&mut bench, 3000);
     // 856,250,000 * 98 = 83,912,500,000 = 19 * 2^32 + 2,308,121,376; of that one in a hundred.
     assert_eq!(bench.queue.probability(), Some(23_081_213.0 / 4_294_967_295.0));
 }
@@ -101,7 +102,7 @@ fn an_empty_queue_decays() {
 #[test]
 fn a_packet_that_has_not_waited_yet_keeps_p() {
     let mut bench = integrated();
-    for at_ms in [1500, 2500, 3500] {
+    for at_ms in [2000, 3000, 4000] {
         bench.now = Time::ZERO + Span::from_millis(at_ms);
         let _ = bench.arrive(1500, Ecn::NotEct);
         update(&mut bench, at_ms);

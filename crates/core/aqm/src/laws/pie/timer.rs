@@ -5,9 +5,6 @@ use shoal_units::Span;
 /// HZ of the kernel is 1000, as everywhere in the models of Linux.
 const JIFFY: Span = Span::from_millis(1);
 
-/// The first update: `pie_init` asks for HZ/2, and the wheel rounds up.
-pub(super) const FIRST_UPDATE: Span = JIFFY.saturating_mul(expiry(500));
-
 /// From one update to the next: `pie_timer` asks for `tupdate` in jiffies, rounded up (`usecs_to_jiffies`). Zero stays
 /// zero: then it does not ask.
 pub(super) fn period(tupdate: Span) -> Span {
@@ -46,6 +43,5 @@ mod tests {
         }
         assert_eq!(period(Span::from_micros(14_001)), ms(16));
         assert_eq!(period(Span::ZERO), Span::ZERO);
-        assert_eq!(FIRST_UPDATE, ms(504));
     }
 }

@@ -265,7 +265,7 @@ impl LinuxSender {
         let partial = needed % mss;
         // A small rest waits for the small packet in flight, but the end of the stream waits for nothing.
         let ends = fin && needed == head.bytes;
-        let waits = partial > 0 && needed > partial && !ends && self.small_end > self.snd_una;
+        let waits = partial > 0 && needed > partial && !ends && self.small_ones_wait(at);
         if waits { needed - partial } else { needed }
     }
 

@@ -108,11 +108,15 @@ impl LinuxSender {
         end <= self.snd_una + u64::from(self.connection.peer_window)
     }
 
-    /// Whether a small segment waits: Nagle as modified by Minshall allows one small segment in flight (Linux
-    /// `tcp_nagle_check`). Not for the last one.
+    /// Whether a small segment waits. Not for the last one.
     #[inline]
     pub(super) fn waits_for_more(&self, at: &Moment<'_>, next: Next) -> bool {
-        !next.fin && next.len < at.config.mss() && self.small_end > self.snd_una
+        !next.fin && next.len < at.config.mss() && self.small_ones_wait(at)
+    }
+
+    /// Whether small segments wait now: Nagle as modified by Minshall allows one in flight (Linux `tcp_nagle_check`).
+    pub(super) fn small_ones_wait(&self, at: &Moment<'_>) -> bool {
+        !at.config.no_delay && self.small_end > self.snd_una
     }
 
     /// Sends a new packet that leaves the host at `leaves`, or later.
