@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 /*
- * Bytes that every receiver reads at once: more than a sender writes before the first ACK, when half of the SYN's window
- * is enough for a PSH (`forced_push`), which the receiver acknowledges as soon as it has read it.
+ * Bytes that every receiver reads at once: more than a sender writes before the first ACK, when half of the SYN's
+ * window is enough for a PSH (`forced_push`), which the receiver acknowledges as soon as it has read it.
  */
 #define READ_AT_ONCE (256 << 10)
 

@@ -3,8 +3,9 @@
  * The sockets of all hosts belong to this process and to one epoll set, so that nothing needs polling.
  *
  * A sender keeps little unsent data in its socket (TCP_NOTSENT_LOWAT), so that only the window decides what is sent and
- * memory stays bounded. A receiver discards data in the kernel (MSG_TRUNC). In long flows it is soon woken once for each
- * chunk only (SO_RCVLOWAT), which costs less and changes no ACK but that of a packet with PSH, which waits for the read.
+ * memory stays bounded. A receiver discards data in the kernel (MSG_TRUNC). In long flows it is soon woken once for
+ * each chunk only (SO_RCVLOWAT), which costs less and changes no ACK but that of a packet with PSH, which waits for the
+ * read.
  */
 #define _GNU_SOURCE
 #include "flow.h"

@@ -98,6 +98,19 @@ def test_rounds_of_requests_wait_for_the_slowest(image: Image) -> None:
     assert other["time_s"]["p50"] == pytest.approx(one["time_s"]["p50"], abs=MICROSECONDS)
 
 
+def test_small_writes_and_stops_send_as_many_packets(image: Image) -> None:
+    """Less than a segment leaves at once; what stops has one packet in its socket, which still leaves."""
+    for flow, overrides in (
+        ('cc = "reno", rtt = "22 ms", app = { constant_rate = "2 Mbit/s", packet = "700 B" }', {}),
+        ('cc = "cubic", rtt = "20 ms", app = { on = "200 ms", off = "400 ms" }', {"bottleneck.rate": "5 Mbit/s"}),
+        ('cc = "cubic", rtt = "20 ms", stop = "1500 ms"', {"bottleneck.rate": "5 Mbit/s"}),
+    ):
+        simulated, measured = (result.bottlenecks[0] for result in both(flow, image, **overrides))
+        assert simulated["dropped"] == measured["dropped"] == 0
+        # The ACK that ends the kernel's handshake, and that of the receiver's FIN, are packets of their own.
+        assert 0 <= measured["departed"] - simulated["departed"] <= 2
+
+
 def test_datagrams_take_the_way_and_nothing_else(image: Image) -> None:
     app = '{ unresponsive = "10 Mbit/s", packet = "1000 B", ecn = "ect1" }'
     simulated, measured = both(f'cc = "none", rtt = "31 ms", app = {app}', image)

@@ -37,6 +37,7 @@ fn main() {
         receive_window_bytes: 1 << 24,
         cwnd_clamp_packets: 100,
         no_delay: false,
+        unsent_bytes: 128 << 10,
         offload: None,
     };
     let mut sender = Sender::new(&config, FlowId(0));

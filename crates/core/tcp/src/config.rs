@@ -57,6 +57,9 @@ pub struct EndpointConfig {
     /// Whether what the application writes leaves at once however small it is (`TCP_NODELAY`), as applications of
     /// scenarios ask for; otherwise Nagle's algorithm applies. Profiles of FreeBSD have none.
     pub no_delay: bool,
+    /// Bytes of unsent data up to which the application of an endless stream writes on, if packets are handed over on
+    /// their own (`TCP_NOTSENT_LOWAT`).
+    pub unsent_bytes: u32,
     /// Segmentation offload of the sender; `None` if every packet is handed over on its own.
     pub offload: Option<Offload>,
 }

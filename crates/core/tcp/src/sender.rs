@@ -104,10 +104,10 @@ impl Sender {
         });
     }
     /// The application always has data (`true`) or stops having some (`false`): nothing is written beyond what was
-    /// sent, or what the socket of a host with segmentation offload holds.
+    /// sent and what the socket holds: the next packet, or what a host with segmentation offload has there.
     pub fn set_greedy(&mut self, config: &EndpointConfig, greedy: bool, now: Time, out: &mut impl Output) {
         call!(self(config, now, out), |sender, call| {
-            let held = sender.held();
+            let held = sender.held(call.config);
             sender.stream.set_greedy(greedy, held);
             sender.on_written(call);
         });

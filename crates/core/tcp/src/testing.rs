@@ -28,6 +28,7 @@ pub fn config(cc: &str, stack: &str) -> EndpointConfig {
         receive_window_bytes: 64 << 20,
         cwnd_clamp_packets: u32::MAX,
         no_delay: false,
+        unsent_bytes: 128 << 10,
         offload: None,
     }
 }

@@ -48,14 +48,11 @@ const LONGEST_SAMPLE: Span = Span::from_millis(10);
 const FEWEST_SAMPLES: u64 = 100;
 /// Most samples of all flows together; more would cost more time than the packets.
 const MAX_SAMPLES: u64 = 4_000_000;
-/// Bytes that the receiver of a long flow reads at a time, but for the first 256 KiB. A receiver that reads every packet
-/// costs three times as much, and chunks of 256 KiB would limit fast paths (see docs/linux.md).
+/// Bytes that the receiver of a long flow reads at a time, but for the first 256 KiB. A receiver that reads every
+/// packet costs three times as much, and chunks of 256 KiB would limit fast paths (see docs/linux.md).
 const READ_CHUNK: u32 = 64 << 10;
-/// Bytes of unsent data in a sender's socket if the host sends packet by packet.
-const UNSENT_BULK: u64 = 128 << 10;
-/// Bytes of unsent data in the socket of a sender whose application stops at a given time: they are sent even after
-/// that, so there must be few.
-const UNSENT_EXACT: u64 = 4096;
+/// Bytes of unsent data in the sockets of iperf3.
+const UNSENT_OF_GENERATOR: u64 = 128 << 10;
 
 impl Plan {
     /// Translates an experiment; if `captures`, packets are captured for [`crate::write_capture`].
@@ -214,7 +211,7 @@ impl Planned<'_> {
         line!(text, "sysctl init net/ipv4/tcp_allowed_congestion_control {names}");
         // Otherwise iperf3 fills its socket's 64 MiB, whatever the window.
         for end in &self.testbed.ends {
-            line!(text, "sysctl {} net/ipv4/tcp_notsent_lowat {UNSENT_BULK}", end.port.host);
+            line!(text, "sysctl {} net/ipv4/tcp_notsent_lowat {UNSENT_OF_GENERATOR}", end.port.host);
         }
     }
 
@@ -227,8 +224,7 @@ impl Planned<'_> {
         let chunk = if matches!(flow.app, App::Bulk) && offload.is_none() { READ_CHUNK } else { 1 };
         let unsent = match offload {
             Some(offload) => offload.unsent_limit_bytes(),
-            None if matches!(flow.app, App::OnOff { .. }) || flow.stop.is_some() => UNSENT_EXACT,
-            None => UNSENT_BULK,
+            None => self.experiment.endpoints[flow.endpoint as usize].unsent_bytes.into(),
         };
         let stop = flow.stop.map_or("never".to_owned(), |stop| nanos(stop).to_string());
         let app = match self.kernel.generator {

@@ -349,7 +349,8 @@ fn published_red_is_dualred_where_it_computes_the_same() {
     assert!(refusal(red).1.contains("without ecn drops ECT packets"));
 }
 
-/// The kernel starts the timer only for a flag of the structure, and takes all flags from one place: 1 is ecn, 4 adaptive.
+/// The kernel starts the timer only for a flag of the structure, and takes all flags from one place: 1 is ecn, 4
+/// adaptive.
 #[test]
 fn adaptive_red_has_its_flags_in_the_structure() {
     let red = r#"kind = "linux-red", min = "15 kB", max = "60 kB", avpkt = "1500 B", ecn = true"#;

@@ -63,6 +63,7 @@ impl Peer {
             receive_window_bytes: if flags & 8 == 0 { 1 << 20 } else { 700 },
             cwnd_clamp_packets: u32::MAX,
             no_delay: false,
+            unsent_bytes: 128 << 10,
             offload: None,
         };
         let mut peer = Self {

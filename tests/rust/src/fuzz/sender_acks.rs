@@ -50,6 +50,7 @@ impl Peer {
             receive_window_bytes: 3000 << (bytes.byte() % 9),
             cwnd_clamp_packets: if flags & 16 == 0 { u32::MAX } else { 5 },
             no_delay: flags & 128 != 0,
+            unsent_bytes: 128 << 10,
             offload: (flags & 64 != 0).then_some(shoal_tcp::Offload::LINUX),
         };
         let mut peer = Self {

@@ -135,7 +135,7 @@ impl FreeBsdSender {
     }
 
     /// Stream position up to which data was sent: nothing else waits in the socket.
-    pub(super) fn held(&self) -> u64 {
+    pub(super) fn held(&self, _: &EndpointConfig) -> u64 {
         self.snd_max
     }
 

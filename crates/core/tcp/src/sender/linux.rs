@@ -116,9 +116,14 @@ impl LinuxSender {
         }
     }
 
-    /// Stream position up to which data was sent, or waits in the socket.
-    pub(super) fn held(&self) -> u64 {
-        self.segmentation.as_ref().map_or(self.snd_nxt, |segmentation| segmentation.held(self.snd_nxt))
+    /// Stream position up to which data was sent, or waits in the socket: of an endless stream the next packet.
+    pub(super) fn held(&self, config: &EndpointConfig) -> u64 {
+        let next = self.snd_nxt;
+        match &self.segmentation {
+            Some(segmentation) => segmentation.held(next),
+            None if self.stream.is_endless() && next > 1 => next + u64::from(config.mss()),
+            None => next,
+        }
     }
 
     /// Sends what the window allows after the application has written, or stopped.

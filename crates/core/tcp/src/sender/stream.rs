@@ -13,9 +13,6 @@ pub(super) struct Stream {
     first_write: u64,
 }
 
-/// Bytes that an endless stream keeps unsent in its socket on a host that does not segment, as hosts of the kernel
-/// plane do (`TCP_NOTSENT_LOWAT`).
-const UNSENT_BYTES: u64 = 128 << 10;
 /// Half of the largest window of a SYN, which is not scaled: as much is written between two PSHs, and a packet more
 /// (Linux `forced_push`).
 const HALF_SYN_WINDOW: u64 = 65535 / 2;
@@ -38,10 +35,10 @@ impl Stream {
         }
     }
 
-    /// The connection is open, and `sent` bytes leave at once: the application writes as much as the socket takes,
-    /// before the first ACK tells how large the peer's window is.
-    pub(super) fn begin_packets(&mut self, sent: u64) {
-        self.first_write = self.written.min(UNSENT_BYTES + sent);
+    /// The connection is open: the application writes `bytes`, as much as the socket takes, before the first ACK tells
+    /// how large the peer's window is.
+    pub(super) fn begin_packets(&mut self, bytes: u64) {
+        self.first_write = self.written.min(bytes);
     }
 
     /// Whether the packet from `start` on has PSH because half of the SYN's window has been written since the last that
@@ -100,10 +97,11 @@ mod tests {
         let pushed =
             |stream: &Stream| (0..500).filter(|n| stream.is_pushed(1 + n * 1448, 1448)).collect::<Vec<_>>();
         assert!(pushed(&stream).is_empty(), "not before the connection is open");
-        stream.begin_packets(10 * 1448);
+        let first = 10 * 1448 + (128 << 10);
+        stream.begin_packets(first);
         assert_eq!(pushed(&stream), [22, 45, 68, 91]);
         stream.set_greedy(false, 40_000);
-        stream.begin_packets(10 * 1448);
+        stream.begin_packets(first);
         assert_eq!(pushed(&stream), [22]);
     }
 

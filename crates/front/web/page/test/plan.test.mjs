@@ -99,7 +99,7 @@ test("groups of one congestion control are told apart", () => {
   read(scenario(begin(twins), PRESETS[0], 0, 2));
 });
 
-test("all hosts and modelled congestion controls of the schema can be chosen, and losses and echoes reach the scenario", () => {
+test("all hosts and modelled congestion controls can be chosen, and losses and echoes reach the scenario", () => {
   const schema = JSON.parse(readFileSync(join(ROOT, "scenarios/schema.json"), "utf8")).properties.flows.items
     .properties;
   const ccs = schema.cc.oneOf[0].enum;

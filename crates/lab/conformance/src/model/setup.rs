@@ -96,6 +96,7 @@ pub(super) fn of(script: &Script) -> Result<Setup, ScriptError> {
         },
         cwnd_clamp_packets: u32::MAX,
         no_delay: false,
+        unsent_bytes: 128 << 10,
         offload: None,
     };
     Ok(Setup { config, end, active, peer_scale: scale })

@@ -102,8 +102,8 @@ impl Place<'_> {
             self.keys.error(key, format!("{key} needs ecn"), "add ecn = true");
         }
         if red.adaptive {
-            let text = "adaptive of linux-red adapts here, and does not where tc of iproute2 5.7 or later configured the \
-                        queue: the kernel starts the timer only for a flag that tc no longer sets"
+            let text = "adaptive of linux-red adapts here, and does not where tc of iproute2 5.7 or later configured \
+                        the queue: the kernel starts the timer only for a flag that tc no longer sets"
                 .to_owned();
             let hint = "leave adaptive out for what tc and the kernel do together".to_owned();
             self.keys.effect("adaptive", "never-adapts-by-tc", text, hint);

@@ -11,6 +11,12 @@ use crate::schema::{self, FlowGroup, Workload};
 /// 2.2](https://www.rfc-editor.org/rfc/rfc7323#section-2.2)).
 const MAX_WINDOW_BYTES: u32 = 65_535 << 14;
 
+/// Bytes of unsent data in the socket of an endless stream.
+const UNSENT_BYTES: u32 = 128 << 10;
+/// Bytes of unsent data of an application that stops at a given time: they are sent even after that, so there must be
+/// few. It writes the next packet when the last one has left.
+const UNSENT_BYTES_OF_STOPPING: u32 = 1;
+
 /// Endpoint configuration of group `index`.
 pub(super) fn endpoint(index: usize, cx: &Context<'_>) -> Option<EndpointConfig> {
     let group = &cx.scenario.flows[index];
@@ -50,6 +56,7 @@ pub(super) fn endpoint(index: usize, cx: &Context<'_>) -> Option<EndpointConfig>
         keys.error("cwnd_clamp", "cwnd needs at least 2 packets", "as in \"100 packets\" or \"unlimited\"");
     }
     let receive_window = receive_window(group, mtu, &keys);
+    let stops = matches!(group.app, Workload::OnOff(_)) || group.stop.is_some();
 
     Some(EndpointConfig {
         stack: stack?,
@@ -64,6 +71,7 @@ pub(super) fn endpoint(index: usize, cx: &Context<'_>) -> Option<EndpointConfig>
         receive_window_bytes: receive_window?,
         cwnd_clamp_packets: cwnd_clamp,
         no_delay: true,
+        unsent_bytes: if stops { UNSENT_BYTES_OF_STOPPING } else { UNSENT_BYTES },
         offload: None,
     })
 }

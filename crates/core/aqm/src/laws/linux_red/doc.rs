@@ -40,8 +40,8 @@ pub(super) const DOC: ModelDoc = ModelDoc {
             test: "probability_one_falls_back_to_a_power_of_two",
         },
         Difference {
-            text: "No difference, but what few expect: `adaptive` of tc since 5.7 never adapts. tc hands the flag over in \
-                   an attribute, and the kernel (7.3 as well) starts the timer only for the flag of the older \
+            text: "No difference, but what few expect: `adaptive` of tc since 5.7 never adapts. tc hands the flag over \
+                   in an attribute, and the kernel (7.3 as well) starts the timer only for the flag of the older \
                    structure. Here, and with --on linux, which fills the structure, it adapts.",
             test: "adaptive_red_asks_for_a_timer_every_half_second",
         },

@@ -57,8 +57,8 @@ fn at(millis: u64) -> Time {
     Time::ZERO + Span::from_millis(millis)
 }
 
-/// An update comes every tupdate, as the kernel's timers round them up. Without a tupdate there is none: `pie_timer` does
-/// not re-arm itself.
+/// An update comes every tupdate, as the kernel's timers round them up. Without a tupdate there is none: `pie_timer`
+/// does not re-arm itself.
 #[test]
 fn the_timer_takes_the_next_slot() {
     let mut bench = Bench::of(CONFIG);

@@ -56,7 +56,8 @@ impl LinuxSender {
             self.take_rtt(call, sample);
         }
         if call.config.offload.is_none() {
-            self.stream.begin_packets(u64::from(self.window.cwnd) * u64::from(call.config.mss()));
+            let sent = u64::from(self.window.cwnd) * u64::from(call.config.mss());
+            self.stream.begin_packets(sent + u64::from(call.config.unsent_bytes));
         }
         self.usage.stamp = call.now;
         self.last_sent = call.now;
