@@ -631,7 +631,8 @@ class Notice(TypedDict):
     """Something that a reader of the numbers has to know, in plain words."""
 
     #: Stable name of the kind: `starved`, `below-fair-share`, `unequal-shares`, `retransmission-storm`, `heavy-loss`,
-    #: `idle-despite-windows`, `retransmissions-without-drops`, `stalls-left-out`, or that of a note of the scenario.
+    #: `idle-despite-windows`, `retransmissions-without-drops`, `stalls-left-out`, `threshold-in-bytes`, or that of a
+    #: note of the scenario.
     kind: str
     #: One sentence without a full stop.
     text: str

@@ -17,8 +17,8 @@ class Notice:
     ----------
     kind
         Stable name: ``starved``, ``below-fair-share``, ``unequal-shares``, ``retransmission-storm``, ``heavy-loss``,
-        ``idle-despite-windows``, ``retransmissions-without-drops``, ``stalls-left-out``, or that of a note of the
-        scenario.
+        ``idle-despite-windows``, ``retransmissions-without-drops``, ``stalls-left-out``,
+        ``threshold-in-bytes``, or that of a note of the scenario.
     text
         One sentence without a full stop.
     groups, links

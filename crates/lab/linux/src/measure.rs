@@ -21,6 +21,7 @@ use std::slice::Iter;
 mod cards;
 mod links;
 mod paths;
+mod small_packets;
 mod waits;
 use cards::Cards;
 use links::LinkRun;
@@ -332,7 +333,11 @@ impl<'a> Measurement<'a> {
             );
         }
         waits.rounds(&mut results);
-        let mut measured = collector.finish(experiment, results, shoal_notices::of_run);
+        let mut measured = collector.finish(experiment, results, |experiment, finished| {
+            let mut notices = shoal_notices::of_run(experiment, finished);
+            notices.extend(small_packets::find(experiment, finished));
+            notices
+        });
         measured.paths = paths.results(experiment);
         measured.cards = cards.results(experiment);
         measured

@@ -51,6 +51,22 @@ fn packets_become_delays_marks_and_utilisation() {
 }
 
 #[test]
+fn a_threshold_in_packets_is_one_in_bytes_where_packets_are_small() {
+    let kinds = |size: u16| {
+        let leaves = line(600_000, 600_000, QUEUED, (ECT, ECT), 1);
+        let sized = [leaves, line(600_000, 600_000, STARTED, (ECT, ECT), 0)].map(|mut record| {
+            record[32..34].copy_from_slice(&size.to_ne_bytes());
+            record
+        });
+        let notices = run(&sized, &finished()).unwrap().notices;
+        notices.into_iter().map(|notice| (notice.kind, notice.links.join(" "))).collect::<Vec<_>>()
+    };
+    let said = ("threshold-in-bytes".to_owned(), "bottleneck".to_owned());
+    assert!(kinds(1400).contains(&said));
+    assert!(!kinds(1500).contains(&said));
+}
+
+#[test]
 fn packets_and_acks_count_from_the_start_of_the_window() {
     // From 50 to 100 kB in the window.
     let flow = &run(&[], &finished()).unwrap().groups[0].flows[0];

@@ -58,7 +58,8 @@ pub struct RunResult {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Notice {
     /// Stable name of the kind: `starved`, `below-fair-share`, `unequal-shares`, `retransmission-storm`, `heavy-loss`,
-    /// `idle-despite-windows`, `retransmissions-without-drops`, `stalls-left-out`, or that of a note of the scenario.
+    /// `idle-despite-windows`, `retransmissions-without-drops`, `stalls-left-out`,
+    /// `threshold-in-bytes`, or that of a note of the scenario.
     pub kind: String,
     /// One sentence without a full stop.
     pub text: String,

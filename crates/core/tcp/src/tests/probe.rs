@@ -40,6 +40,14 @@ fn new_data_makes_the_better_probe() {
 }
 
 #[test]
+fn the_timeout_counts_from_a_probe_with_new_data() {
+    // No other probe is scheduled by it, in whose place the timeout would begin after 202 ms more.
+    let mut c = config("reno", "linux-6");
+    c.initial_window = Some(2);
+    sender_with(c, &OPEN.replace("0..4", "0..2")).run("302ms > 2\n602ms > 0\n602ms ? probes 1 timeouts 1");
+}
+
+#[test]
 fn a_repaired_tail_costs_one_reduction() {
     // 3 was lost, and the probe repairs it, which only an ACK for later data shows. Then the window is reduced as for a
     // loss: 10 / 2.

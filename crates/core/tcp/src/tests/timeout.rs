@@ -108,6 +108,27 @@ fn frto_finds_a_spurious_timeout() {
 }
 
 #[test]
+fn what_a_spurious_timeout_sent_and_lost_waits_for_the_next() {
+    // The undo takes the mark of the loss from 0, whose retransmission is lost as well. RACK then marks the original
+    // and looks no more, so that the retransmission counts as under way (Linux `tcp_mark_skb_lost`). The timer counts
+    // from 450 ms, since the SACK is of data older than the retransmission: 100 + 250 / 8 + 400 ms.
+    sender_with(without_probes("linux-6"), OPEN).run_loosely(
+        "
+        400ms > 0
+        450ms < ack 0 sack 6-10
+        450ms > 1..4
+        550ms < ack 0 sack 1-2 6-10    # sent after the retransmission of 0
+        550ms > 4..6
+        551ms < ack 0 sack 1-3 6-10
+        551ms > 10
+        551ms ? timeouts 1 undos 1
+        981.25ms > 0
+        981.25ms ? timeouts 2
+        ",
+    );
+}
+
+#[test]
 fn frto_gives_up_on_a_duplicate() {
     for stack in ["linux-3.18", "linux-6"] {
         sender_with(without_probes(stack), OPEN).run(

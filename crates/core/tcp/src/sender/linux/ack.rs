@@ -39,7 +39,7 @@ impl LinuxSender {
             self.adjust_degree(call, &acked.delivery);
         }
         let rtt = self.measure(call, packet, &acked.delivery);
-        if acked.delivery.acked_packets > 0 {
+        if acked.delivery.acked_packets > 0 || self.has_sacked_older_than_head(call, &acked.delivery) {
             self.arm_rto(call);
         }
         self.count(&acked);
@@ -58,6 +58,14 @@ impl LinuxSender {
         if sent == 0 && (acked.advanced || stops_probe) {
             self.schedule_tail_probe(call);
         }
+    }
+
+    /// Whether an ACK SACKs data that were sent before the head was last sent, which shows an RTT that a
+    /// retransmission of the head has yet to take (Linux `tcp_clean_rtx_queue`, `FLAG_SET_XMIT_TIMER`).
+    fn has_sacked_older_than_head(&self, at: &Moment<'_>, delivery: &Delivery) -> bool {
+        Self::uses_rack(at)
+            && delivery.newly_sacked
+            && self.board.head().is_some_and(|head| delivery.first_sacked < head.sent)
     }
 
     /// Reads the position, window and flags of an ACK up to `ack`.

@@ -96,6 +96,7 @@ impl LinuxSender {
             self.enter_loss(at);
             return Resend::Lost;
         }
+        self.timers.stop_early();
         self.timers.retransmission = at.now + (self.rtt.srtt() / 2).max(RENEGING_WAIT_MIN);
         Resend::Nothing
     }

@@ -11,6 +11,9 @@ use shoal_units::Span;
 /// Added to the reordering timer: two jiffies at HZ = 1000 (Linux `TCP_TIMEOUT_MIN_US`).
 const REORDERING_TIMER_SLACK: Span = Span::from_millis(2);
 
+/// HZ is 1000, as everywhere in the models of Linux.
+const JIFFY: Span = Span::from_millis(1);
+
 impl LinuxSender {
     /// Whether RACK is used: it needs SACK.
     #[inline]
@@ -71,8 +74,17 @@ impl LinuxSender {
         let wake = self.board.mark_rack_lost(at.now, self.reordering_window());
         if let Some(wake) = wake {
             self.timers.start_reordering(wake + REORDERING_TIMER_SLACK);
-        } else if !self.timers.early_is_probe() {
-            self.timers.stop_early();
+        } else if self.timers.stop_reordering() {
+            self.resume_rto(at);
+        }
+    }
+
+    /// The retransmission timeout, whose timer waited for the reordering window, counts from when the head was sent,
+    /// with the RTT that is known now (Linux `tcp_rearm_rto`).
+    fn resume_rto(&mut self, at: &Moment<'_>) {
+        if let Some(head) = self.board.head() {
+            let due = head.sent + self.rtt.backed_off_timeout(&at.config.stack);
+            self.timers.retransmission = due.max(at.now + JIFFY);
         }
     }
 
@@ -92,5 +104,8 @@ impl LinuxSender {
             self.retransmit_lost(call);
         }
         self.push(call);
+        if !self.timers.early_is_armed() {
+            self.resume_rto(call);
+        }
     }
 }

@@ -3,7 +3,7 @@
 //! Counters are those of Linux `tcp_sock`: in flight = packets out - SACKed - lost + retransmitted.
 
 use super::rack::Rack;
-use super::segment::{Delivery, EVER_RETRANSMITTED, FIN, LOST, RETRANSMITTED, SACKED, Segment};
+use super::segment::{Delivery, EVER_RETRANSMITTED, EXAMINED, FIN, LOST, RETRANSMITTED, SACKED, Segment};
 use crate::Outstanding;
 use crate::sender::connection::{echoes_before, timestamp};
 use alloc::boxed::Box;
@@ -266,7 +266,20 @@ impl Scoreboard {
         }
     }
 
-    /// Segment `index` is lost, and so is its retransmission if there was one (Linux `tcp_mark_skb_lost`).
+    /// Segment `index` is lost, or its retransmission if it was known to be (Linux `tcp_mark_skb_lost`). A
+    /// retransmission whose mark was taken back (see [`Self::forget_losses`]) gets the mark of its original, and
+    /// counts as under way.
+    fn mark_lost_once(&mut self, index: usize) {
+        let segment = &mut self.segments[index];
+        if segment.is_lost() || !segment.is_retransmitted() {
+            return self.mark_lost(index);
+        }
+        segment.marks |= LOST;
+        self.lost += 1;
+        self.losses += 1;
+    }
+
+    /// Segment `index` is lost, and so is its retransmission if there was one.
     pub(super) fn mark_lost(&mut self, index: usize) {
         let segment = &mut self.segments[index];
         self.retransmit_from = self.retransmit_from.min(segment.start);
@@ -301,7 +314,8 @@ impl Scoreboard {
         let mut wake = None;
         for index in 0..self.segments.len() {
             let segment = &self.segments[index];
-            if segment.is_sacked() || (segment.is_lost() && !segment.is_retransmitted()) {
+            let waits = segment.is_lost() && !segment.is_retransmitted();
+            if waits || segment.marks & (SACKED | EXAMINED) != 0 {
                 continue;
             }
             if !self.rack.overtook(segment) {
@@ -314,7 +328,8 @@ impl Scoreboard {
             if due > now {
                 wake = wake.max(Some(due));
             } else {
-                self.mark_lost(index);
+                self.mark_lost_once(index);
+                self.segments[index].marks |= EXAMINED;
             }
         }
         wake
@@ -370,7 +385,11 @@ impl Scoreboard {
             if index > 0 && spares_recent && self.rack.due(segment, Span::ZERO) > now {
                 continue;
             }
-            self.mark_lost(index);
+            if index > 0 && spares_recent {
+                self.mark_lost_once(index);
+            } else {
+                self.mark_lost(index);
+            }
         }
         self.retransmit_from = una;
     }
@@ -396,9 +415,10 @@ impl Scoreboard {
         self.rack.look_again();
     }
 
-    /// Index of the first lost segment not yet retransmitted.
+    /// Index of the first lost segment not yet retransmitted, unless there are as many retransmissions as losses (Linux
+    /// `tcp_xmit_retransmit_queue`).
     pub(super) fn next_lost(&mut self) -> Option<usize> {
-        if self.lost == 0 {
+        if self.retransmitted >= self.lost {
             return None;
         }
         let from = self.index_of(self.retransmit_from);
@@ -425,7 +445,7 @@ impl Scoreboard {
     /// Segment `index` was transmitted again as a probe: not counted in the flight (Linux `tcp_send_loss_probe`).
     pub(super) fn repeat(&mut self, index: usize, now: Time, snd_nxt: u64) {
         let segment = &mut self.segments[index];
-        segment.marks |= EVER_RETRANSMITTED;
+        segment.marks = (segment.marks & !EXAMINED) | EVER_RETRANSMITTED;
         segment.sent = now;
         segment.marker = Seq::of(snd_nxt);
     }

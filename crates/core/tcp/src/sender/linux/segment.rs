@@ -22,6 +22,8 @@ pub(super) const LOST: u8 = 2;
 pub(super) const RETRANSMITTED: u8 = 4;
 pub(super) const EVER_RETRANSMITTED: u8 = 8;
 pub(super) const FIN: u8 = 16;
+/// RACK has marked it lost since it was last sent, and looks at it no more (Linux takes it off `tsorted_sent_queue`).
+pub(super) const EXAMINED: u8 = 32;
 
 impl Segment {
     #[inline]

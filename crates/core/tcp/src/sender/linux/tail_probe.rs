@@ -110,6 +110,8 @@ impl LinuxSender {
                 self.probe = ProbeEpisode { end: self.snd_nxt, repeats };
             }
         }
+        // The probe schedules no other one (Linux `tcp_write_xmit` with `push_one` of 2).
+        self.timers.stop_early();
         self.arm_rto(call);
     }
 

@@ -59,8 +59,20 @@ impl Timers {
     pub(super) fn early_is_probe(&self) -> bool {
         self.early_is_probe
     }
+    /// Whether the early timer runs.
+    pub(super) fn early_is_armed(&self) -> bool {
+        self.early != Time::NEVER
+    }
     pub(super) fn stop_early(&mut self) {
         self.early = Time::NEVER;
+    }
+    /// Stops the reordering timer. Returns whether it ran.
+    pub(super) fn stop_reordering(&mut self) -> bool {
+        let ran = !self.early_is_probe && self.early_is_armed();
+        if ran {
+            self.stop_early();
+        }
+        ran
     }
 }
 
