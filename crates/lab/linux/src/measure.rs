@@ -305,11 +305,11 @@ impl<'a> Measurement<'a> {
     fn finish(mut self) -> Measured {
         let experiment = self.experiment;
         self.packets_until(Time::ZERO + experiment.duration);
+        let start = Time::ZERO + experiment.warmup;
         for number in 0..self.flows.len() {
             self.count_datagrams(number);
             self.flows[number].counters = self.counters(number);
             // Of flows that finished before the window opens no sample opened it: nothing of them lies within.
-            let start = Time::ZERO + experiment.warmup;
             if self.flows[number].finished.is_some_and(|at| at < start) {
                 self.open_window(number, start);
             }

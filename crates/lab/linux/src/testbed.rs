@@ -102,6 +102,11 @@ pub(crate) struct Place {
     pub destination: Ipv4Addr,
 }
 
+/// The largest packet of an experiment in bytes; `None` if it has no flows.
+pub(crate) fn largest_packet_bytes(experiment: &Experiment) -> Option<u32> {
+    experiment.flows.iter().map(|flow| experiment.endpoints[flow.endpoint as usize].mtu_bytes.into()).max()
+}
+
 /// Properties that all queues of an experiment share; the rate differs.
 fn site<'a>(experiment: &Experiment, kernel: &'a Kernel) -> Option<Site<'a>> {
     let endpoints = || experiment.flows.iter().map(|flow| &experiment.endpoints[flow.endpoint as usize]);
@@ -109,7 +114,7 @@ fn site<'a>(experiment: &Experiment, kernel: &'a Kernel) -> Option<Site<'a>> {
         // Each line has its own.
         rate: Rate::from_bps(0),
         device: "",
-        mtu: endpoints().map(|endpoint| endpoint.mtu_bytes).max()?.into(),
+        mtu: largest_packet_bytes(experiment)?,
         flows: experiment.flows.len() as u32,
         any_ect: endpoints().any(|endpoint| endpoint.ecn == EcnSetting::On),
         kernel,

@@ -91,7 +91,15 @@ impl Express for LinuxRedConfig {
             "linux-red: Wlog {}, Plog {}, Scell_log {}, max_P {} / 2^32, as tc computes them",
             tc.wlog, tc.plog, tc.scell_log, tc.max_p
         );
-        Some(QueueMapping::of(discipline, vec![rule]))
+        let mut rules = vec![rule];
+        if self.adaptive {
+            rules.push(
+                "linux-red: the flag of adaptive stands in the older structure, since the kernel starts the timer for \
+                 no other; a queue that tc made would not adapt"
+                    .to_owned(),
+            );
+        }
+        Some(QueueMapping::of(discipline, rules))
     }
 }
 

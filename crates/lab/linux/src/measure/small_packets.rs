@@ -4,13 +4,15 @@ use shoal_aqm::{Extent, QueueConfig, StepConfig};
 use shoal_measure::{Finished, Notice};
 use shoal_scenario::Experiment;
 
+use crate::testbed::largest_packet_bytes;
+
 /// Part of a full packet below which the mean packet of a link says that its threshold in packets was another one.
 const FULL: f64 = 0.97;
 
 /// Notices of links whose threshold in packets was one in bytes of full packets (see the discipline of `step`), and
 /// that smaller packets passed.
 pub(super) fn find(experiment: &Experiment, finished: &Finished<'_>) -> Vec<Notice> {
-    let mtu = experiment.endpoints.iter().map(|endpoint| endpoint.mtu_bytes).max().unwrap_or(0);
+    let mtu = largest_packet_bytes(experiment).unwrap_or(0);
     let links = experiment.monitored().zip(finished.bottlenecks).filter_map(|((_, link), measured)| {
         let QueueConfig::Step(StepConfig { threshold: Extent::Packets(packets), .. }) = link.queue else {
             return None;

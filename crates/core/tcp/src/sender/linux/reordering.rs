@@ -4,15 +4,10 @@
 
 use super::reduction::Progress;
 use super::segment::Delivery;
+use super::timers::{JIFFY, TIMEOUT_MIN};
 use super::{CaState, Call, LinuxSender, Moment};
 use crate::{LossDetection, Output};
 use shoal_units::Span;
-
-/// Added to the reordering timer: two jiffies at HZ = 1000 (Linux `TCP_TIMEOUT_MIN_US`).
-const REORDERING_TIMER_SLACK: Span = Span::from_millis(2);
-
-/// HZ is 1000, as everywhere in the models of Linux.
-const JIFFY: Span = Span::from_millis(1);
 
 impl LinuxSender {
     /// Whether RACK is used: it needs SACK.
@@ -73,7 +68,7 @@ impl LinuxSender {
     fn scan_for_losses(&mut self, at: &Moment<'_>) {
         let wake = self.board.mark_rack_lost(at.now, self.reordering_window());
         if let Some(wake) = wake {
-            self.timers.start_reordering(wake + REORDERING_TIMER_SLACK);
+            self.timers.start_reordering(wake + TIMEOUT_MIN);
         } else if self.timers.stop_reordering() {
             self.resume_rto(at);
         }

@@ -382,13 +382,10 @@ impl Scoreboard {
             if segment.is_sacked() || (segment.is_lost() && !segment.is_retransmitted()) {
                 continue;
             }
-            if index > 0 && spares_recent && self.rack.due(segment, Span::ZERO) > now {
-                continue;
-            }
-            if index > 0 && spares_recent {
-                self.mark_lost_once(index);
-            } else {
+            if index == 0 || !spares_recent {
                 self.mark_lost(index);
+            } else if self.rack.due(segment, Span::ZERO) <= now {
+                self.mark_lost_once(index);
             }
         }
         self.retransmit_from = una;

@@ -2,12 +2,11 @@
 //! `tcp_schedule_loss_probe`, `tcp_send_loss_probe`, `tcp_process_tlp_ack`).
 
 use super::acked::Acked;
+use super::timers::TIMEOUT_MIN;
 use super::{CaState, Call, LinuxSender, Moment};
 use crate::{Output, Profile, TailProbe};
 use shoal_units::Span;
 
-/// Added to the probe timeout: two jiffies at HZ = 1000 (Linux `TCP_TIMEOUT_MIN_US`).
-const PROBE_SLACK: Span = Span::from_millis(2);
 /// Shortest probe timeout of 3.18.
 const PROBE_MIN_3_18: Span = Span::from_millis(10);
 
@@ -74,7 +73,7 @@ fn wait(rule: TailProbe, stack: &Profile, srtt: Span, single: bool) -> Span {
         TailProbe::Linux318 if single => (srtt * 2).max(srtt * 3 / 2 + stack.delack_max).max(PROBE_MIN_3_18),
         TailProbe::Linux318 => (srtt * 2).max(PROBE_MIN_3_18),
         _ if single => srtt * 2 + stack.rto_min,
-        _ => srtt * 2 + PROBE_SLACK,
+        _ => srtt * 2 + TIMEOUT_MIN,
     }
 }
 

@@ -1,6 +1,11 @@
 //! The two timers of a sender.
 
-use shoal_units::Time;
+use shoal_units::{Span, Time};
+
+/// A tick of the kernel's timers, with HZ = 1000.
+pub(super) const JIFFY: Span = Span::from_millis(1);
+/// Added to the early timers: two ticks (Linux `TCP_TIMEOUT_MIN_US`).
+pub(super) const TIMEOUT_MIN: Span = Span::from_millis(2);
 
 /// The timer that fires.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,7 +84,6 @@ impl Timers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shoal_units::Span;
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
