@@ -10,7 +10,7 @@ use crate::app::Application;
 use crate::barrier::Barrier;
 use crate::cards::Cards;
 use crate::events::{EventQueue, Key, Timer};
-use crate::flow::{Egress, FlowState, NO_PARTNER, ReceiverSlot, SenderSlot};
+use crate::flow::{Egress, FlowState, ReceiverSlot, SenderSlot};
 use crate::network::{Arrival, Network, Rare};
 use crate::outcome::Outcome;
 use crate::parts::{Division, Log, Role};
@@ -215,11 +215,14 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
                 self.timers.replace_next(None);
                 self.on_timer(key);
             } else {
-                match self.network.step(key, key.time(), &mut packet) {
-                    None => {}
+                let mut arrival = self.network.step(key, key.time(), &mut packet);
+                if let Some(Arrival::Rare(kind)) = arrival {
+                    arrival = self.on_rare(kind, &packet, key.time());
+                }
+                match arrival {
                     Some(Arrival::Receiver) => self.at_receiver(&packet, key.time()),
                     Some(Arrival::Sender) => self.at_sender(&packet, key.time()),
-                    Some(Arrival::Rare(kind)) => self.on_rare(kind, &packet, key.time()),
+                    _ => {}
                 }
             }
             if let Some(log) = &mut self.log {
@@ -237,32 +240,32 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
         }
     }
 
-    /// Handles what happens to few packets, away from the path of all others.
+    /// Handles what happens to few packets, away from the path of all others. Returns where the packet arrives
+    /// thereafter.
     #[cold]
     #[inline(never)]
-    fn on_rare(&mut self, kind: Rare, packet: &Packet, now: Time) {
+    fn on_rare(&mut self, kind: Rare, packet: &Packet, now: Time) -> Option<Arrival> {
         match kind {
+            Rare::Peer => {
+                self.read_ack(self.slots.of(packet.flow.0), packet, now);
+                return Some(Arrival::Receiver);
+            }
             Rare::Sink => self.at_sink(packet, now),
             Rare::Card => self.at_card(*packet, now),
             Rare::Departure => self.on_departure(packet.flow.0, now),
         }
+        None
     }
 
     #[inline]
     fn at_receiver(&mut self, packet: &Packet, now: Time) {
-        let number = self.slots.of(packet.flow.0);
-        if self.receivers[number].partner != NO_PARTNER {
-            self.read_ack(number, packet, now);
-        }
-        self.with_receiver(number, now, |receiver, config, out| {
+        self.with_receiver(self.slots.of(packet.flow.0), now, |receiver, config, out| {
             *out.packets = out.packets.wrapping_sub(1);
             receiver.on_packet(config, packet, now, out);
         });
     }
 
     /// Gives the acknowledgement that comes with data to the sender at the same end of the connection.
-    #[cold]
-    #[inline(never)]
     fn read_ack(&mut self, number: usize, packet: &Packet, now: Time) {
         let partner = self.receivers[number].partner as usize;
         if packet.payload > 0 && partner < self.senders.len() {

@@ -23,11 +23,14 @@ use shoal_units::cast::count_u32;
 pub(crate) const TO_RECEIVER: u32 = u32::MAX;
 pub(crate) const TO_SENDER: u32 = u32::MAX - 1;
 
+/// The route ends at a receiver whose host also sends on the same connection: data carry acknowledgements.
+pub(crate) const TO_PEER: u32 = u32::MAX - 2;
+
 /// The route ends at a host that is not a TCP endpoint.
-pub(crate) const TO_SINK: u32 = u32::MAX - 2;
+pub(crate) const TO_SINK: u32 = u32::MAX - 3;
 
 /// The route ends at the card of a host; its number follows in the route table, and behind it one of the ends above.
-pub(crate) const TO_CARD: u32 = u32::MAX - 3;
+pub(crate) const TO_CARD: u32 = u32::MAX - 4;
 
 /// Where a packet is that has left the last link of its route. The packet itself is not part of it: returned by value,
 /// in one of several variants, it costs every packet up to a quarter of its time.
@@ -38,9 +41,11 @@ pub(crate) enum Arrival {
     Rare(Rare),
 }
 
-/// An arrival other than at a TCP endpoint: few packets have one.
+/// An arrival that few packets have.
 #[derive(Clone, Copy)]
 pub(crate) enum Rare {
+    /// At a receiver whose host also sends on the same connection.
+    Peer,
     /// At a host that is not a TCP endpoint.
     Sink,
     /// At the card of a host.
@@ -210,6 +215,7 @@ impl Network {
         Some(match hop {
             TO_RECEIVER => Arrival::Receiver,
             TO_SENDER => Arrival::Sender,
+            TO_PEER => Arrival::Rare(Rare::Peer),
             TO_CARD => Arrival::Rare(Rare::Card),
             _ => Arrival::Rare(Rare::Sink),
         })

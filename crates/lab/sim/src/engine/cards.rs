@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use crate::events::Timer;
-use crate::network::{TO_RECEIVER, TO_SENDER};
+use crate::network::{TO_PEER, TO_RECEIVER, TO_SENDER};
 use shoal_packet::Packet;
 use shoal_scenario::Experiment;
 use shoal_units::Time;
@@ -59,9 +59,11 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
     /// Hands over what a card has made of packets that arrived together.
     fn hand_over(&mut self, merged: &Packet, while_reading: bool, now: Time) {
         match self.network.behind_card(merged) {
-            TO_RECEIVER => {
+            end @ (TO_RECEIVER | TO_PEER) => {
                 let number = self.slots.of(merged.flow.0);
-                self.read_ack(number, merged, now);
+                if end == TO_PEER {
+                    self.read_ack(number, merged, now);
+                }
                 self.with_receiver(number, now, |receiver, config, out| {
                     receiver.on_merged(config, merged, while_reading, now, out);
                 });
@@ -73,7 +75,7 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
 
     /// The application reads what arrived together.
     fn read(&mut self, merged: &Packet, now: Time) {
-        if self.network.behind_card(merged) == TO_RECEIVER {
+        if matches!(self.network.behind_card(merged), TO_RECEIVER | TO_PEER) {
             self.with_receiver(self.slots.of(merged.flow.0), now, |receiver, config, out| {
                 receiver.on_read(config, merged, now, out);
             });

@@ -9,7 +9,7 @@ use crate::app::Application;
 use crate::cards::Cards;
 use crate::events::Timer;
 use crate::flow::{FlowState, NO_PARTNER, Place, ReceiverSlot, SenderSlot};
-use crate::network::{Network, TO_RECEIVER, TO_SENDER, TO_SINK};
+use crate::network::{Network, TO_PEER, TO_RECEIVER, TO_SENDER, TO_SINK};
 use crate::queued_routes::QueuedRoutes;
 use crate::slots::{Slots, Whereabouts};
 use shoal_measure::{
@@ -20,7 +20,7 @@ use shoal_packet::FlowId;
 use shoal_scenario::{App, Experiment, Flow};
 use shoal_units::cast::{count_u32, fit_u32};
 use shoal_units::{Span, Time};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 
 /// Which flows have a slot during the whole run.
@@ -47,14 +47,10 @@ pub(crate) struct Population {
     totals: Vec<Totals>,
 }
 
-/// Flows share paths, so there is one route for each path and direction.
+/// Flows share paths, so there is one route for each path and end.
 struct Routes {
-    forward: Vec<u32>,
-    backward: Vec<u32>,
-    /// Routes of datagrams; there are none of them if no flow sends datagrams.
-    to_sink: Vec<u32>,
-    /// Routes of requests, which take the paths in the opposite direction, if a flow asks.
-    asking: Option<(Vec<u32>, Vec<u32>)>,
+    /// Route over each path, by the end of the routes; there are none to an end that no flow has.
+    to: BTreeMap<u32, Vec<u32>>,
     queued: QueuedRoutes,
 }
 
@@ -74,11 +70,8 @@ impl Population {
                 })
                 .collect()
         };
-        let (forward, backward) = (lay(TO_RECEIVER), lay(TO_SENDER));
-        let has = |of: fn(&Flow) -> bool| experiment.flows.patterns().any(of);
-        let to_sink = if has(is_connectionless) { lay(TO_SINK) } else { Vec::new() };
-        let asks = has(|flow| matches!(flow.app, App::Requests { .. }));
-        let asking = asks.then(|| (lay(TO_SENDER), lay(TO_RECEIVER)));
+        let ends: BTreeSet<u32> = experiment.flows.patterns().map(|flow| end(&flow.app)).collect();
+        let to = ends.into_iter().chain([TO_SENDER]).map(|end| (end, lay(end))).collect();
         let keeps_all = keeping == Keeping::All || !experiment.may_forget();
         let mut resident = vec![keeps_all; experiment.groups.len()];
         for flow in experiment.flows.patterns() {
@@ -88,7 +81,7 @@ impl Population {
         Self {
             is_measuring: false,
             resident,
-            routes: Routes { forward, backward, to_sink, asking, queued: QueuedRoutes::default() },
+            routes: Routes { to, queued: QueuedRoutes::default() },
             listed: FlowResults::listed(experiment),
             results: BTreeMap::new(),
             totals: vec![zero; experiment.groups.len()],
@@ -96,8 +89,13 @@ impl Population {
     }
 }
 
-fn is_connectionless(flow: &Flow) -> bool {
-    matches!(flow.app, App::Unresponsive { .. })
+/// Where the routes of data end. The data of a connection that carries requests end as the answers do.
+fn end(app: &App) -> u32 {
+    match app {
+        App::Unresponsive { .. } => TO_SINK,
+        App::Requests { .. } => TO_PEER,
+        _ => TO_RECEIVER,
+    }
 }
 
 impl<E: Deref<Target = Experiment>> Simulation<E> {
@@ -179,22 +177,14 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
     /// direction.
     fn places(&mut self, plan: &Flow, is_asking: bool) -> (Place, Place) {
         let Self { network, cards, experiment, population, .. } = self;
-        let Routes { forward, backward, to_sink, asking, queued } = &mut population.routes;
-        let ((path, routes, end), (path_back, routes_back, end_back)) = match asking {
-            Some((to_sender, to_receiver)) if is_asking => {
-                ((plan.backward, &*to_receiver, TO_RECEIVER), (plan.forward, &*to_sender, TO_SENDER))
-            }
-            _ => {
-                let there =
-                    if is_connectionless(plan) { (&*to_sink, TO_SINK) } else { (&*forward, TO_RECEIVER) };
-                ((plan.forward, there.0, there.1), (plan.backward, &*backward, TO_SENDER))
-            }
-        };
-        let mut place = |path: u32, routes: &[u32], end: u32| {
+        let Routes { to, queued } = &mut population.routes;
+        let mut place = |path: u32, end: u32| {
             let route = queued.route(network, (experiment, cards), plan, path, end);
-            Place { route: route.unwrap_or_else(|| routes[path as usize]), endpoint: plan.endpoint }
+            Place { route: route.unwrap_or_else(|| to[&end][path as usize]), endpoint: plan.endpoint }
         };
-        (place(path, routes, end), place(path_back, routes_back, end_back))
+        let (there, back) =
+            if is_asking { (plan.backward, plan.forward) } else { (plan.forward, plan.backward) };
+        (place(there, end(&plan.app)), place(back, TO_SENDER))
     }
 
     /// A flow has finished.

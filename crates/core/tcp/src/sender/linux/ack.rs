@@ -35,7 +35,7 @@ impl LinuxSender {
         if acked.advanced {
             self.advance(call, timeout_high, prior_highest, &mut acked);
         }
-        if self.degree.is_unsettled() {
+        if self.degree.was_seen() {
             self.adjust_degree(call, &acked.delivery);
         }
         let rtt = self.measure(call, packet, &acked.delivery);

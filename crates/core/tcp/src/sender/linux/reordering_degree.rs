@@ -52,7 +52,8 @@ impl ReorderingDegree {
     pub(super) fn is_high(&self) -> bool {
         self.packets > DUPLICATE_THRESHOLD
     }
-    /// Whether any reordering was seen.
+    /// Whether any reordering was seen. Until then [`Self::adjust`] has nothing to do.
+    #[inline]
     pub(super) fn was_seen(&self) -> bool {
         self.seen
     }
@@ -81,11 +82,6 @@ impl ReorderingDegree {
         explained
     }
 
-    /// Whether [`Self::adjust`] has something to do.
-    #[inline]
-    pub(super) fn is_unsettled(&self) -> bool {
-        self.doubts || self.steps > 1
-    }
     /// Widens the window after a spurious retransmission, at most once in an RTT, and forgets it after some recoveries.
     /// `newest`: when the newest of the packets that the ACK delivers was sent.
     #[cold]
@@ -143,13 +139,17 @@ mod tests {
     fn spurious_retransmissions_widen_the_window_once_in_a_round_trip() {
         let (min_rtt, srtt) = (Span::from_millis(20), Span::from_millis(26));
         let mut degree = ReorderingDegree::NONE;
+        let stays = |degree: &mut ReorderingDegree, why: &str| {
+            degree.adjust(ms(50), ms(60));
+            assert_eq!(degree.window(min_rtt, srtt), Span::from_millis(5), "{why}");
+        };
         assert!(degree.note_duplicates(1, 1, false));
-        assert!(!degree.is_unsettled(), "no reordering was seen");
+        stays(&mut degree, "no reordering was seen");
         degree.note_overtaken(1448, 1448);
         assert!(degree.note_duplicates(1, 2, true));
-        assert!(!degree.is_unsettled(), "a probe is no retransmission of RACK's");
-        assert!(!degree.note_duplicates(1, 2, false), "the network's own duplicate");
-        assert!(!degree.is_unsettled());
+        stays(&mut degree, "a probe is no retransmission of RACK's");
+        assert!(!degree.note_duplicates(1, 2, false));
+        stays(&mut degree, "the network's own duplicate");
         for (now, newest, milliseconds) in [(100, 80, 10), (101, 90, 10), (121, 100, 15), (142, 121, 20)] {
             assert!(degree.note_duplicates(1, 20, false));
             degree.adjust(ms(newest), ms(now));
@@ -165,16 +165,17 @@ mod tests {
     #[test]
     fn a_wider_window_is_forgotten_after_sixteen_recoveries() {
         let mut degree = ReorderingDegree::NONE;
+        let window = |degree: &ReorderingDegree| degree.window(Span::from_millis(20), Span::from_millis(26));
         degree.note_overtaken(1448, 1448);
         degree.note_duplicates(1, 1, false);
         degree.adjust(ms(20), ms(20));
         degree.note_spurious_recovery();
         for _ in 0..16 {
             degree.adjust(Time::ZERO, ms(30));
-            assert!(degree.is_unsettled());
+            assert_eq!(window(&degree), Span::from_millis(10));
             degree.note_recovery();
         }
         degree.adjust(Time::ZERO, ms(40));
-        assert!(!degree.is_unsettled());
+        assert_eq!(window(&degree), Span::from_millis(5));
     }
 }
