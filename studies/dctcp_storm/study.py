@@ -1,11 +1,12 @@
 """Where one outage makes DCTCP retransmit without end, on the simulator and on three kernels.
 
 A run is a storm if more than a tenth of the packets that its DCTCP flows sent were retransmissions, and more than a
-thousand. The cells change one thing of the base, which is `scenarios/dctcp-storm.toml`.
+thousand. Each row changes one thing of the base, which is `scenarios/dctcp-storm.toml`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from matplotlib.figure import Figure
 
@@ -13,7 +14,7 @@ import shoal
 from shoal.linux import Image, find_image
 from shoal.linux.places import cache
 from shoal.plots.style import colour, legend_of_figure, logarithmic, paper_style, two_columns
-from shoal_dev.study import Run, Study, kernel_release, on_linux, simulated
+from shoal_dev.study import Cell, Run, Study, kernel_release, on_linux, simulated
 from shoal_dev.tables import table
 
 SEEDS = range(1, 9)
@@ -24,7 +25,7 @@ STORM_PACKETS = 1000
 
 
 @dataclass(frozen=True)
-class Cell:
+class Change:
     """One thing that differs from the base.
 
     Attributes
@@ -60,51 +61,53 @@ def random_loss(probability: float) -> dict[str, object]:
 
 
 BASE = "base"
-CELLS = (
-    Cell(BASE, "30 Mbit/s, 25 ms, 500 ms outage, CoDel threshold 1 ms, 60 packets"),
-    *(Cell("outage", f"{ms} ms", outage(ms)) for ms in (100, 200, 300, 400, 700, 1000, 2000)),
+CHANGES = (
+    Change(BASE, "30 Mbit/s, 25 ms, 500 ms outage, CoDel threshold 1 ms, 60 packets"),
+    *(Change("outage", f"{ms} ms", outage(ms)) for ms in (100, 200, 300, 400, 700, 1000, 2000)),
     *(
-        Cell("rate, buffer in proportion", f"{rate} Mbit/s", {"bottleneck.rate": f"{rate} Mbit/s", **buffer(2 * rate)})
+        Change(
+            "rate, buffer in proportion", f"{rate} Mbit/s", {"bottleneck.rate": f"{rate} Mbit/s", **buffer(2 * rate)}
+        )
         for rate in (3, 10, 100, 1000)
     ),
     *(
-        Cell("round trip, buffer in proportion", f"{ms} ms", {"flows.dctcp.rtt": f"{ms} ms", **buffer(60 * ms // 25)})
+        Change("round trip, buffer in proportion", f"{ms} ms", {"flows.dctcp.rtt": f"{ms} ms", **buffer(60 * ms // 25)})
         for ms in (12, 50, 100)
     ),
-    *(Cell("threshold", f"{ms} ms", {"bottleneck.aqm.ce_threshold": f"{ms} ms"}) for ms in (0.2, 5, 10)),
-    *(Cell("buffer", f"{n} packets", {"bottleneck.buffer": f"{n} packets"}) for n in (30, 120, 300)),
-    *(Cell("flows", str(n), {"flows.dctcp.count": n}) for n in (2, 4, 10)),
-    *(Cell("random loss, 300 packets", f"{100 * p:g} %", random_loss(p)) for p in (0.001, 0.003, 0.01)),
-    Cell("random loss, 300 packets", "0.3 %, no outage", {**random_loss(0.003), **outage(0), "duration": "20 s"}),
-    Cell("queue", "step, K = 20", {"bottleneck.aqm": {"kind": "step", "threshold": "20 packets"}}),
-    Cell("queue", "DualPI2", {"bottleneck.aqm": {"kind": "dualpi2", "ecn_mask": "any-ect"}}),
-    Cell("queue", "tail drop, no marks", {"bottleneck.aqm": {"kind": "fifo"}}),
-    Cell("hosts", "linux-6-gso", {"flows.dctcp.host": "linux-6-gso"}),
-    Cell("hosts", "linux-6-10g", {"flows.dctcp.host": "linux-6-10g"}),
-    Cell("controller", "dctcp-ikr", {"flows.dctcp.cc": "dctcp-ikr"}),
-    Cell("controller", "dctcp-freebsd on Linux", {"flows.dctcp.cc": "dctcp-freebsd"}),
+    *(Change("threshold", f"{ms} ms", {"bottleneck.aqm.ce_threshold": f"{ms} ms"}) for ms in (0.2, 5, 10)),
+    *(Change("buffer", f"{n} packets", {"bottleneck.buffer": f"{n} packets"}) for n in (30, 120, 300)),
+    *(Change("flows", str(n), {"flows.dctcp.count": n}) for n in (2, 4, 10)),
+    *(Change("random loss, 300 packets", f"{100 * p:g} %", random_loss(p)) for p in (0.001, 0.003, 0.01)),
+    Change("random loss, 300 packets", "0.3 %, no outage", {**random_loss(0.003), **outage(0), "duration": "20 s"}),
+    Change("queue", "step, K = 20", {"bottleneck.aqm": {"kind": "step", "threshold": "20 packets"}}),
+    Change("queue", "DualPI2", {"bottleneck.aqm": {"kind": "dualpi2", "ecn_mask": "any-ect"}}),
+    Change("queue", "tail drop, no marks", {"bottleneck.aqm": {"kind": "fifo"}}),
+    Change("hosts", "linux-6-gso", {"flows.dctcp.host": "linux-6-gso"}),
+    Change("hosts", "linux-6-10g", {"flows.dctcp.host": "linux-6-10g"}),
+    Change("controller", "dctcp-ikr", {"flows.dctcp.cc": "dctcp-ikr"}),
+    Change("controller", "dctcp-freebsd on Linux", {"flows.dctcp.cc": "dctcp-freebsd"}),
     *(
-        Cell("controller", f"{cc} on {stack}", {"flows.dctcp.cc": cc, "flows.dctcp.stack": stack}, kernels=False)
+        Change("controller", f"{cc} on {stack}", {"flows.dctcp.cc": cc, "flows.dctcp.stack": stack}, kernels=False)
         for cc, stack in (
             ("dctcp-freebsd", "freebsd-2015"),
             ("dctcp-stanford", "linux-3.2"),
             ("dctcp-linux-3.18", "linux-3.18"),
         )
     ),
-    Cell("controller", "ecn-reno", {"flows.dctcp.cc": "ecn-reno"}),
-    Cell("controller", "cubic with ECN", {"flows.dctcp.cc": "cubic", "flows.dctcp.ecn": "on"}),
-    Cell("controller", "reno without ECN", {"flows.dctcp.cc": "reno"}),
+    Change("controller", "ecn-reno", {"flows.dctcp.cc": "ecn-reno"}),
+    Change("controller", "cubic with ECN", {"flows.dctcp.cc": "cubic", "flows.dctcp.ecn": "on"}),
+    Change("controller", "reno without ECN", {"flows.dctcp.cc": "reno"}),
 )
 
 
-def scenario_of(cell: Cell, more: Mapping[str, object] | None = None) -> shoal.Scenario:
-    """The scenario of a cell; `more` keys are those of a cure."""
-    return shoal.Scenario.named("dctcp-storm").override({**cell.keys, **(more or {})})
+def scenario_of(change: Change, more: Mapping[str, object] | None = None) -> shoal.Scenario:
+    """The scenario of a row; `more` keys are those of a cure."""
+    return shoal.Scenario.named("dctcp-storm").override({**change.keys, **(more or {})})
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the seeds of a cell did."""
+    """What the seeds of a row did on one plane."""
 
     storms: int
     runs: int
@@ -127,36 +130,56 @@ def outcome(results: Sequence[shoal.Result]) -> Outcome:
     return Outcome(storms, len(results), most)
 
 
-def kernels(cured: str) -> dict[str, Run]:
-    """The kernels of the map by the titles of their columns."""
+@dataclass(frozen=True)
+class Column:
+    """What a column of the map runs.
+
+    Attributes
+    ----------
+    run, seeds
+        The plane, and the seeds.
+    cure
+        Keys of the scenario that cure DCTCP.
+    is_kernel
+        Whether the plane is a kernel.
+    """
+
+    run: Run
+    seeds: range
+    cure: Mapping[str, object] = field(default_factory=dict)
+    is_kernel: bool = False
+
+    def __call__(self, change: Change) -> str:
+        """The cell of a row; empty if there is nothing to run."""
+        if (self.is_kernel and not change.kernels) or (self.cure and change.what == "controller"):
+            return ""
+        scenario = scenario_of(change, self.cure)
+        try:
+            return str(outcome(self.run([(scenario, seed) for seed in self.seeds])))
+        except shoal.ScenarioError:  # A kernel without this queue.
+            return "not there"
+
+
+def simulator_columns() -> dict[str, Column]:
+    """The columns of the simulator by their titles."""
+    return {
+        "simulator": Column(simulated(), SEEDS),
+        "simulator with the cure": Column(simulated(), SEEDS, CURE),
+    }
+
+
+def kernel_columns(cured: str, seeds: int) -> dict[str, Column]:
+    """The columns of kernels by their titles, with so many seeds."""
     images = {f"Linux {kernel_release()}": find_image(), "Linux 6.12": find_image("6.12")}
     if cured:
         images["the same with the patch"] = Image(cache("kernels", cured))
-    return {title: on_linux(image) for title, image in images.items()}
+    return {title: Column(on_linux(image), range(1, 1 + seeds), is_kernel=True) for title, image in images.items()}
 
 
 def measure(*, cured: str = "", linux_seeds: int = 8) -> Iterator[str | Figure]:
     """The map, and the figure. `cured`: name of a kernel built from a source tree with the patch."""
-    columns: dict[str, tuple[Run, Mapping[str, object], range]] = {
-        "simulator": (simulated(), {}, SEEDS),
-        "simulator with the cure": (simulated(), CURE, SEEDS),
-    }
-    for title, run in kernels(cured).items():
-        columns[title] = (run, {}, range(1, 1 + linux_seeds))
-    rows = []
-    for cell in CELLS:
-        row = [cell.what, cell.value]
-        for title, (run, cure, seeds) in columns.items():
-            is_dctcp = cell.what != "controller" or not cure
-            if (not title.startswith("simulator") and not cell.kernels) or not is_dctcp:
-                row.append("")
-                continue
-            scenario = scenario_of(cell, cure)
-            try:
-                row.append(str(outcome(run([(scenario, seed) for seed in seeds]))))
-            except shoal.ScenarioError:  # A kernel without this queue.
-                row.append("not there")
-        rows.append(row)
+    columns = {**simulator_columns(), **kernel_columns(cured, linux_seeds)}
+    rows = [[change.what, change.value, *(column(change) for column in columns.values())] for change in CHANGES]
     yield (
         "Each cell has the runs that are storms of all runs, and the most retransmissions of a run. A run is a storm "
         f"if more than {100 * STORM_SHARE:.0f} % of the packets that were sent, and more than {STORM_PACKETS:,}, were "
@@ -171,7 +194,10 @@ def figure() -> Figure:
     """Window and retransmissions over time, with and without the cure, on the simulator: the third seed."""
     run = simulated(tables=True)
     keys = {"trace.series": "20 ms", "duration": "6 s"}
-    cases = {"as Linux has it": scenario_of(CELLS[0], keys), "with the cure": scenario_of(CELLS[0], {**keys, **CURE})}
+    cases = {
+        "as Linux has it": scenario_of(CHANGES[0], keys),
+        "with the cure": scenario_of(CHANGES[0], {**keys, **CURE}),
+    }
     with paper_style():
         drawn = Figure(figsize=(two_columns, 2.2))
         panels = drawn.subplots(1, 2, sharex=True)
@@ -190,10 +216,21 @@ def figure() -> Figure:
         return drawn
 
 
+def cells() -> Iterator[Cell]:
+    """The rows of the map, each with what the simulator does."""
+
+    def simulator(change: Change) -> dict[str, str]:
+        return {title: column(change) for title, column in simulator_columns().items()}
+
+    for change in CHANGES:
+        yield Cell("", (change.what, change.value), partial(simulator, change), cpu_s=2)
+
+
 STUDY = Study(
     title="Where one outage makes DCTCP retransmit without end",
     about="[the finding](../findings/dctcp-storm/README.md) explains it",
     measure=measure,
+    cells=cells,
     needs=("kernel",),
     takes="about twenty minutes; kernels 7.3 and 6.12, and for the last column one with the patch (`--set cured=NAME`)",
     caption="Window and goodput of a DCTCP flow through an outage of half a second, as Linux has it and with the cure",

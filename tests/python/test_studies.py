@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from shoal.cache import default_folder
 from shoal_dev import recheck
 from shoal_dev import study as study_module
 from shoal_dev.recheck import compared
@@ -82,6 +84,34 @@ def test_a_page_is_made_again_as_a_whole(
     monkeypatch.setattr(recheck, "page_of", lambda *_: page)
     study = Study(title="Speeds", measure=lambda: iter([PAGE.replace("| 30 |", f"| {speed} |")]), takes="no time")
     assert [head for row in compared("speeds", study, None) for head in row.different] == different
+
+
+@pytest.mark.parametrize("built", [True, False])
+def test_a_page_that_needs_the_kernel_is_made_again_where_there_is_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str], built: bool
+) -> None:
+    """What ran before lies in another folder then, but kernels are found."""
+    page = tmp_path / "speeds.md"
+    page.write_text(PAGE, encoding="utf-8")
+    user = tmp_path / "cache"
+    (user / "linux").mkdir(parents=True)
+    (user / "linux" / "default-kernel").touch()
+    monkeypatch.setenv("SHOAL_CACHE_DIR", str(user))
+    monkeypatch.setattr(recheck, "page_of", lambda *_: page)
+    monkeypatch.setattr(recheck, "has_kernel", lambda: built)
+
+    def measure() -> Iterator[str]:
+        assert default_folder() != user
+        assert (default_folder() / "linux" / "default-kernel").exists()
+        yield PAGE
+
+    study = Study(title="Speeds", measure=measure, needs=("kernel",), takes="no time")
+    monkeypatch.setattr(recheck, "find", lambda _: study)
+    assert recheck.recheck("speeds", count=0, seed=1, cpu_s=0) == 0
+    said = capsys.readouterr().out
+    assert ("speeds: not rechecked: it needs the kernel" in said) == (not built)
+    assert ("seed 1: 1 of 1 rows" in said) == built
+    assert (user / "linux" / "default-kernel").exists()
 
 
 def test_a_table_is_read_as_it_was_written() -> None:

@@ -9,7 +9,9 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from pathlib import Path
 
+from shoal.cache import default_folder
 from shoal_dev.study import Cell, Study, find, has_kernel, names, other_kernel, page_of, parts
 from shoal_dev.tables import ReadTable, tables_of
 
@@ -78,8 +80,11 @@ def recheck(name: str | None, *, count: int, seed: int | None, cpu_s: float) -> 
     print(f"seed {seed}: {len(sample)} of {len(known)} rows", flush=True)
     different = 0
     # Results that are known already would prove nothing.
+    kernels = default_folder() / "linux"
     with tempfile.TemporaryDirectory() as folder:
         os.environ["SHOAL_CACHE_DIR"] = folder
+        if kernels.exists():
+            Path(folder, "linux").symlink_to(kernels)
         for of, study, cell in sample:
             for comparison in compared(of, study, cell):
                 print(comparison, flush=True)
@@ -97,6 +102,8 @@ def _known(name: str | None) -> Iterator[tuple[str, Study, Cell | None]]:
             print(f"{of}: not rechecked: its numbers are those of a machine")
         elif "kernel" in study.needs and (build := other_kernel(page_of(of, study).read_text(encoding="utf-8"))):
             print(f"{of}: not rechecked: recorded on another build of the kernel, {build}")
+        elif study.cells is None and "kernel" in study.needs and not has_kernel():
+            print(f"{of}: not rechecked: it needs the kernel")
         elif study.cells is None:
             yield of, study, None
         else:
