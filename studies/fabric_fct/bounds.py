@@ -10,7 +10,8 @@ Nothing here reads what the simulator says about ideal times or slowdowns. The f
   leaf - host. Links of hosts have one rate, links between switches another, and all have the same delay. Switches store
   packets and forward them when they are complete.
 - Packets take their IP size on the wire (`overhead` is 0 B): 60 B the SYN and the SYN/ACK, 52 B of headers and up to
-  1448 B of payload a segment, 52 B an acknowledgement. All packets of a transfer are full but the last.
+  1448 B of payload a segment, 52 B an acknowledgement. All packets of a transfer are full but the last. Ahead of the
+  data the sender's host sends the acknowledgement that completes the handshake.
 - The sender may send ten packets before the first acknowledgement is back.
 
 Times of packets are whole picoseconds, as all of them are here: 320 ps a byte at 25 Gbit/s, 80 ps at 100 Gbit/s.
@@ -166,8 +167,13 @@ def last_bytes(size: int) -> int:
 
 
 def handshake_ps(links: Sequence[int], delay_ps: int) -> int:
-    """Time from the SYN to the first data packet: there and back, with two packets that every switch stores."""
-    return 2 * len(links) * delay_ps + 2 * SYN_BYTES * sum(_ps_per_byte(links))
+    """Time from the SYN to the first data packet.
+
+    There and back, with two packets that every switch stores, and the acknowledgement on the sender's own link; on the
+    others it is ahead of the data, which are longer.
+    """
+    each = _ps_per_byte(links)
+    return 2 * len(links) * delay_ps + 2 * SYN_BYTES * sum(each) + ACK_BYTES * each[0]
 
 
 def train_ps(count: int, last: int, links: Sequence[int]) -> int:

@@ -279,8 +279,9 @@ def test_what_a_joint_law_costs_is_measured() -> None:
     remarks = {name: configuration(advice, name)[1] for name in ("eos", "nxos")}
     assert not any("what it costs" in remark for remark in remarks["nxos"])
     (effect,) = (remark for remark in remarks["eos"] if "what it costs" in remark)
-    counts = re.findall(r"have ([0-9]+) lost packets? and ([0-9]+) timeouts?", effect)
-    (lost, timeouts), (advised_lost, advised_timeouts) = (tuple(map(int, pair)) for pair in counts)
+    counts = re.findall(r"have ([0-9,]+) lost packets? and ([0-9,]+) timeouts?", effect)
+    whole = [tuple(int(count.replace(",", "")) for count in pair) for pair in counts]
+    (lost, timeouts), (advised_lost, advised_timeouts) = whole
     assert lost > 3 * advised_lost > 0
     assert timeouts >= advised_timeouts
     # The page says these numbers.

@@ -124,16 +124,17 @@ def test_a_transfer_that_is_alone_takes_its_ideal_time(controller: str, to: str,
 
 def test_ideal_times_by_hand() -> None:
 
-    # In one leaf a byte takes 2 x 320 ps and a way 2 us. SYN and SYN/ACK: 4 us + 2 x 60 B; one packet of 53 B and an
-    # acknowledgement of 52 B: 4 us + 105 B. 8 us + 225 x 640 ps.
-    assert ideal_ps(1, NEAR, DELAY_PS) == 8_144_000
+    # In one leaf a byte takes 2 x 320 ps and a way 2 us. SYN and SYN/ACK: 4 us + 2 x 60 B; the ACK of the handshake on
+    # the first link: 52 x 320 ps; one packet of 53 B and an acknowledgement of 52 B: 4 us + 105 B. 8 us + 225 x 640 ps.
+    ack = 52 * 320
+    assert ideal_ps(1, NEAR, DELAY_PS) == 8_144_000 + ack
     # Between leaves a byte takes 800 ps and a way 4 us: 16 us + 225 x 800 ps.
-    assert ideal_ps(1, FAR, DELAY_PS) == 16_180_000
+    assert ideal_ps(1, FAR, DELAY_PS) == 16_180_000 + ack
     # Two full packets: 16 us + (120 + 52) x 800 ps, the first packet's 1500 x 800 ps, and 1500 x 320 ps of the second
     # at the last link.
-    assert ideal_ps(2896, FAR, DELAY_PS) == 16_000_000 + 137_600 + 1_200_000 + 480_000
+    assert ideal_ps(2896, FAR, DELAY_PS) == 16_000_000 + 137_600 + ack + 1_200_000 + 480_000
     # The eleventh packet leaves after the first acknowledgement, at 8 us + 1552 x 800 ps after the handshake.
-    assert ideal_ps(11 * 1448, FAR, DELAY_PS) == 16_000_000 + 137_600 + 8_000_000 + 1_241_600 + 1_200_000
+    assert ideal_ps(11 * 1448, FAR, DELAY_PS) == 16_000_000 + 137_600 + ack + 8_000_000 + 1_241_600 + 1_200_000
 
 
 def test_a_train_of_packets_by_simulation() -> None:

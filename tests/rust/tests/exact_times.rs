@@ -31,16 +31,16 @@ fn one_transfer(bytes: u64) -> u64 {
 
 #[test]
 fn transfer_within_the_initial_window() {
-    // SYN 0.048 + 10, SYN/ACK 10: the first segment starts at 20.048 ms. The last of n ends n x 1.2 ms later, arrives
-    // after 10 ms, and its FIN is acknowledged at once.
+    // SYN 0.048 + 10, SYN/ACK 10, ACK 0.0416: the first segment starts at 20.0896 ms. The last of n ends n x 1.2 ms
+    // later, arrives after 10 ms, and its FIN is acknowledged at once.
     for segments in 1..=10 {
-        assert_eq!(one_transfer(1448 * segments), 40_048_000_000 + segments * 1_200_000_000, "{segments}");
+        assert_eq!(one_transfer(1448 * segments), 40_089_600_000 + segments * 1_200_000_000, "{segments}");
     }
 }
 
 #[test]
 fn each_flow_has_its_own_round_trip() {
-    // One segment each, long after the one before: two round trips, a SYN and the segment.
+    // One segment each, long after the one before: two round trips, a SYN, the ACK of the handshake and the segment.
     let text = |rtt: &str| {
         format!(
             r#"
@@ -57,19 +57,19 @@ fn each_flow_has_its_own_round_trip() {
         let expected = if rtt.contains("from") { [0.01, 0.02, 0.03] } else { [0.02, 0.3, 0.05] };
         assert_eq!(flows.iter().map(|flow| flow.base_rtt_s.unwrap()).collect::<Vec<_>>(), expected);
         for (flow, rtt) in flows.iter().zip(expected) {
-            assert!((flow.fct_s[0] - 2.0 * rtt - 0.001_248).abs() < 1e-12, "{:?}", flow.fct_s);
+            assert!((flow.fct_s[0] - 2.0 * rtt - 0.001_289_6).abs() < 1e-12, "{:?}", flow.fct_s);
         }
     }
 }
 
 #[test]
 fn transfer_that_needs_growth() {
-    // The first ACK comes at 20.048 + 1.2 + 20 = 41.248 ms; the line has been idle since 32.048 ms. From then on each
-    // ACK releases at least as much as the line sends between two ACKs (slow start: two packets for one, every 1.2 ms),
-    // and the ten ACKs of the first flight release 20 packets = 24 ms, more than the 21.2 ms until the next flight's
-    // ACKs: the line never falls idle again. Segment n > 10 leaves it at 41.248 + (n - 10) 1.2 ms.
+    // The first ACK comes at 20.0896 + 1.2 + 20 = 41.2896 ms; the line has been idle since 32.0896 ms. From then on
+    // each ACK releases at least as much as the line sends between two ACKs (slow start: two packets for one, every
+    // 1.2 ms), and the ten ACKs of the first flight release 20 packets = 24 ms, more than the 21.2 ms until the next
+    // flight's ACKs: the line never falls idle again. Segment n > 10 leaves it at 41.2896 + (n - 10) 1.2 ms.
     for segments in [11, 12, 20, 30, 31, 100] {
-        let expected = 41_248_000_000 + (segments - 10) * 1_200_000_000 + 20_000_000_000;
+        let expected = 41_289_600_000 + (segments - 10) * 1_200_000_000 + 20_000_000_000;
         assert_eq!(one_transfer(1448 * segments), expected, "{segments}");
     }
 }
@@ -77,7 +77,7 @@ fn transfer_that_needs_growth() {
 #[test]
 fn short_last_segment() {
     // 100 + 52 B take 121.6 us and follow the first ACK.
-    assert_eq!(one_transfer(1448 * 10 + 100), 41_248_000_000 + 121_600_000 + 20_000_000_000);
+    assert_eq!(one_transfer(1448 * 10 + 100), 41_289_600_000 + 121_600_000 + 20_000_000_000);
 }
 
 #[test]
@@ -115,8 +115,10 @@ fn one_segment_through_store_and_forward() {
         let hop = |&(rate, delay, overhead)| (bytes + overhead) * 8_000_000_000_000 / rate + delay;
         hops.iter().map(hop).sum()
     };
-    // SYN, SYN/ACK, data with FIN, ACK.
-    assert_eq!(completion_ps(&text), crossing(60) + crossing(60) + crossing(1500) + crossing(52));
+    // SYN, SYN/ACK, data with FIN behind the ACK of the handshake, of which only the first hop is slow, ACK.
+    let (rate, _, overhead) = hops[0];
+    let behind = (52 + overhead) * 8_000_000_000_000 / rate;
+    assert_eq!(completion_ps(&text), crossing(60) + crossing(60) + behind + crossing(1500) + crossing(52));
 }
 
 /// What both hosts see of a transfer of one segment.
@@ -161,10 +163,12 @@ fn segments_at_both_hosts() {
             (10_048, arrived, 0, syn),
             (10_048, answered, 0, syn | ack),
             (20_048, returned, 0, syn | ack),
+            (20_048, sent, 0, ack),
             (20_048, sent, 1000, ack | fin),
-            (30_889, arrived, 1000, ack | fin),
-            (30_889, answered, 0, ack),
-            (40_889, returned, 0, ack),
+            (30_089, arrived, 0, ack),
+            (30_931, arrived, 1000, ack | fin),
+            (30_931, answered, 0, ack),
+            (40_931, returned, 0, ack),
         ]
     );
 }

@@ -97,12 +97,6 @@ impl EndpointConfig {
             None => self.stack.initial_window,
         }
     }
-    /// Whether the ACK that completes the handshake is a packet of its own although data follow at once, as from a
-    /// program that writes when it is connected. It makes the card of the other host wait for an interrupt, so hosts
-    /// with segmentation offload send it; from ideal hosts the first data take its place.
-    pub(crate) const fn completes_handshake_alone(&self) -> bool {
-        self.offload.is_some()
-    }
     /// Maximum segment size: payload of a full packet, bytes.
     #[inline]
     pub const fn mss(&self) -> u16 {

@@ -60,11 +60,6 @@ const NEVER_GIVES_UP: Difference = Difference::new(
     "A connection never gives up (tcp_syn_retries, tcp_retries2) and knows no RST.",
     "a_connection_never_gives_up",
 );
-const HANDSHAKE: Difference = Difference::new(
-    "The first data take the place of the ACK that completes the handshake; only hosts that segment send it, since \
-     the card of the other host begins to wait for its interrupt then.",
-    "data_take_the_place_of_the_last_ack_of_the_handshake_on_ideal_hosts_only",
-);
 const REORDERING: Difference = Difference::new(
     "The degree of reordering is not learnt: it stays three packets, and FACK stays on. A path that reorders causes \
      more spurious retransmissions than on the kernel.",
@@ -90,7 +85,7 @@ macro_rules! with_common {
     ($($own:expr),* $(,)?) => {
         &[
             SEGMENTS, PACING, CLOCK, TIMESTAMPS, METRICS, NO_ZERO_WINDOW_PROBES, CONSTANT_WINDOW, MEMORY_OF_MERGED,
-            KNOWN_MSS, ONE_WAY, NO_SYN_ACK_TIMER, HANDSHAKE, NEVER_GIVES_UP, $($own),*
+            KNOWN_MSS, ONE_WAY, NO_SYN_ACK_TIMER, NEVER_GIVES_UP, $($own),*
         ]
     };
 }
@@ -182,12 +177,19 @@ const SEGMENTS_OF_FREEBSD: Difference = Difference::new(
     "slow_start_counts_bytes_up_to_two_segments_an_ack",
 );
 
-const FREEBSD_2015: &[Difference] = freebsd_with_common![Difference::new(
-    "A change of the CE state is acknowledged at once, as Kato et al. 2015 says and later versions do. The module of \
-     2015 asks whether an ACK is delayed by a flag (TF_DELACK) that is never set between segments, so that it never \
-     did.",
-    "a_change_of_state_is_acknowledged_at_once_with_the_new_state",
-)];
+const FREEBSD_2015: &[Difference] = freebsd_with_common![
+    Difference::new(
+        "A change of the CE state is acknowledged at once, as Kato et al. 2015 says and later versions do. The module \
+         of 2015 asks whether an ACK is delayed by a flag (TF_DELACK) that is never set between segments, so that it \
+         never did.",
+        "a_change_of_state_is_acknowledged_at_once_with_the_new_state",
+    ),
+    Difference::new(
+        "The first SACK block is all that has arrived around a segment; the kernel joins the segment with those blocks \
+         that it touches of six that it remembers (tcp_update_sack_list).",
+        "sack_blocks_are_the_receivers_own",
+    ),
+];
 
 const FREEBSD_14: &[Difference] = freebsd_with_common![Difference::new(
     "The counters of PRR begin anew with every episode; the kernel lets some of them run on from one ECN episode to \

@@ -65,9 +65,9 @@ pub struct Receiver {
 
 impl Receiver {
     /// A listening receiver; `flow` names the connection in its packets.
-    pub fn new(_config: &EndpointConfig, flow: FlowId) -> Self {
+    pub fn new(config: &EndpointConfig, flow: FlowId) -> Self {
         Self {
-            reassembly: Reassembly::new(),
+            reassembly: Reassembly::new(config.receiver_stack().linux().is_none()),
             delayed: DelayedAck::new(),
             compression: Compression::new(),
             feedback: Feedback::None,
@@ -398,7 +398,13 @@ impl Receiver {
         let percent = rules.compressed_ack_percent;
         percent > 0
             && config.sack
-            && self.compression.holds(self.reassembly.next(), percent, self.delayed.rtt(), now)
+            && self.compression.holds(
+                self.reassembly.next(),
+                percent,
+                self.delayed.rtt(),
+                self.delayed.tick(),
+                now,
+            )
     }
 
     /// The SACK blocks before the range [start, end) has a place among them, if they are sent first: the option has

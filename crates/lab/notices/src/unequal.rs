@@ -17,6 +17,8 @@ use crate::starvation::BACKOFF;
 pub const UNEQUAL: &str = "unequal-shares";
 /// Mechanism: the flows differ in their round trips, and the one with the longer has less.
 pub const DIFFERENT_ROUND_TRIPS: &str = "different-round-trips";
+/// Mechanism: one of the flows began without ECN, since its SYN was lost.
+pub const WITHOUT_ECN: &str = "without-ecn";
 /// Mechanism: too few reductions in the measurement for the flows to have come together.
 pub const CONVERGING: &str = "not-converged";
 /// Mechanism: the smaller flow finds more of its packets marked, which holds the shares where they are.
@@ -124,6 +126,11 @@ impl Member<'_> {
     /// Part of its window that one of its reductions takes.
     fn cut(&self) -> f64 {
         self.result.alpha.mean.map_or(LEAST_CUT, |alpha| alpha / 2.0)
+    }
+
+    /// Whether it keeps DCTCP's alpha, which a flow without ECN does not.
+    fn has_alpha(&self) -> bool {
+        self.result.alpha.mean.is_some()
     }
 
     /// Part of its packets that it takes to be marked: alpha, or else what was marked of those that arrived.
@@ -238,7 +245,14 @@ impl Alike<'_> {
             reasons.push((BACKOFF, text));
         }
         let reductions = largest.result.reductions;
-        if reductions as f64 * largest.cut() * self.together_s() / window_s < TOGETHER {
+        if smallest.has_alpha() != largest.has_alpha() {
+            let which = if largest.has_alpha() { "smallest" } else { "largest" };
+            let text = format!(
+                "the {which} sends without ECN, since its SYN was lost and one that is sent again does not ask for \
+                 ECN: the queue drops its packets where it marks those of others"
+            );
+            reasons.push((WITHOUT_ECN, text));
+        } else if reductions as f64 * largest.cut() * self.together_s() / window_s < TOGETHER {
             let times = if reductions == 1 { "time" } else { "times" };
             let text = format!(
                 "the largest was reduced {reductions} {times} in the measurement, by {:.1} % each, which is too \
@@ -270,15 +284,23 @@ impl Alike<'_> {
         let losses = (smallest.part(smallest.result.losses)?, largest.part(largest.result.losses)?);
         let seen = (smallest.marked()?, largest.marked()?);
         if seen.0 > MORE * seen.1 && seen.0 > losses.0 {
-            let bursts = match self.experiment.endpoints[smallest.endpoint as usize].offload {
-                Some(_) => {
-                    "hosts that hand over several packets at once send them as bursts, each of which meets"
+            let why = match self.experiment.endpoints[smallest.endpoint as usize].offload {
+                Some(offload) if offload.tso_win_divisor > 0 => {
+                    "hosts wait until they may send a whole segment of many packets (tcp_tso_win_divisor): the \
+                     larger flow keeps its segments in flight while its window moves by less than one"
                 }
-                None => "the packets of a flow come together and meet",
+                Some(_) => {
+                    "hosts that hand over several packets at once send them as bursts, each of which meets the queue \
+                     at the same point of its cycle again and again"
+                }
+                None => {
+                    "the packets of a flow come together and meet the queue at the same point of its cycle again and \
+                     again"
+                }
             };
             let text = format!(
                 "the smallest finds {:.2} % of its packets marked and the largest {:.2} %, which holds their shares \
-                 where they are, likely because {bursts} the queue at the same point of its cycle again and again",
+                 where they are, likely because {why}",
                 100.0 * seen.0,
                 100.0 * seen.1
             );

@@ -7,7 +7,7 @@ use shoal_measure::{
 use shoal_notices::{
     BACKOFF, BELOW_SHARE, CONVERGING, DIFFERENT_ROUND_TRIPS, GROWING, HEAVY_LOSS, IDLE, LEFT_OUT, OVERGROWN,
     SEVERAL_QUEUES, SMALL_WINDOWS, STARVED, STORM, UNDONE_TIMEOUT, UNEQUAL, UNEVEN_LOSSES, UNEVEN_MARKS,
-    of_run,
+    WITHOUT_ECN, of_run,
 };
 use shoal_scenario::{Document, Experiment};
 use shoal_units::{Rate, Span, Time};
@@ -165,15 +165,18 @@ fn mechanisms_of_unequal_shares_need_numbers() {
     let marked = |marks_seen| FlowResult { marks_seen, alpha: AlphaSummary { mean: None }, ..flow(2.0) };
     let plain_larger = FlowResult { alpha: AlphaSummary { mean: None }, ..larger.clone() };
     assert!(why(plain_larger.clone(), marked(150)).is_empty());
-    assert_eq!(why(plain_larger, marked(151)), [UNEVEN_MARKS]);
+    assert_eq!(why(plain_larger.clone(), marked(151)), [UNEVEN_MARKS]);
+    // Of flows of DCTCP one has no alpha: it has no ECN.
+    assert_eq!(why(plain_larger.clone(), smaller.clone()), [WITHOUT_ECN]);
+    assert_eq!(why(larger.clone(), marked(0)), [WITHOUT_ECN]);
     assert_eq!(why(larger.clone(), FlowResult { losses: 1, ..smaller.clone() }), [UNEVEN_LOSSES]);
     // Reductions by 0.1 / 2 in 9 s of the 10 s of the flows: 54 make 54 * 0.05 * 10 / 9 = 3.
     assert!(why(FlowResult { reductions: 54, ..larger.clone() }, smaller.clone()).is_empty());
     assert_eq!(why(FlowResult { reductions: 53, ..larger.clone() }, smaller.clone()), [CONVERGING]);
     // Without alpha a reduction takes 0.3 of the window: 10 make 10 * 0.3 * 10 / 9 = 3.3, and 8 make 2.7.
-    let plain = |reductions| FlowResult { reductions, alpha: AlphaSummary { mean: None }, ..flow(10.0) };
-    assert!(why(plain(10), smaller.clone()).is_empty());
-    assert_eq!(why(plain(8), smaller.clone()), [CONVERGING]);
+    let plain = |reductions| FlowResult { reductions, ..plain_larger.clone() };
+    assert!(why(plain(10), marked(0)).is_empty());
+    assert_eq!(why(plain(8), marked(0)), [CONVERGING]);
     assert_eq!(
         why(larger.clone(), FlowResult { base_rtt_s: Some(0.023), ..smaller.clone() }),
         [DIFFERENT_ROUND_TRIPS]

@@ -38,8 +38,8 @@ impl Compression {
     }
 
     /// Whether the ACK of a packet that leaves holes is held back, at most for `percent` of `rtt` (zero: not
-    /// known).
-    pub(super) fn holds(&mut self, position: u64, percent: u32, rtt: Span, now: Time) -> bool {
+    /// known), and not beyond `tick`, when the timer of delayed ACKs expires that was set last.
+    pub(super) fn holds(&mut self, position: u64, percent: u32, rtt: Span, tick: Time, now: Time) -> bool {
         if self.held >= MOST {
             return false;
         }
@@ -55,6 +55,9 @@ impl Compression {
         if self.deadline == Time::NEVER {
             let part = if rtt.is_zero() { LONGEST } else { rtt * u64::from(percent) / 100 };
             self.deadline = now + part.min(LONGEST) + SLACK;
+            if tick > now {
+                self.deadline = self.deadline.min(tick);
+            }
         }
         true
     }

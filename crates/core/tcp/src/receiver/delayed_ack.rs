@@ -4,10 +4,16 @@
 use crate::{EndpointConfig, Linux};
 use shoal_units::{Span, Time};
 
+/// A tick of the kernel's clock, with HZ = 1000.
+const TICK: Span = Span::from_millis(1);
+
 /// Delayed-ACK state (Linux `icsk_ack`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DelayedAck {
     deadline: Time,
+    /// Time for which Linux' timer was set last. An ACK that is sent does not stop it: it expires, and sends an ACK
+    /// only if one is compressed then (`tcp_delack_timer_handler`).
+    timer: Time,
     /// Estimated time between data packets (Linux `ato`); zero before the first one.
     ato: Span,
     last_data: Time,
@@ -28,6 +34,7 @@ impl DelayedAck {
     pub(super) const fn new() -> Self {
         Self {
             deadline: Time::NEVER,
+            timer: Time::ZERO,
             ato: Span::ZERO,
             last_data: Time::ZERO,
             rtt: Span::ZERO,
@@ -40,6 +47,12 @@ impl DelayedAck {
     #[inline]
     pub(super) fn deadline(&self) -> Time {
         self.deadline
+    }
+    /// When the timer that was set last expires or has expired, whether or not an ACK has been sent since: at the first
+    /// tick of the kernel's clock behind its time.
+    pub(super) fn tick(&self) -> Time {
+        let ticks = self.timer.as_picos() / TICK.as_picos();
+        Time::ZERO + TICK.saturating_mul(ticks + 1)
     }
     #[inline]
     pub(super) fn is_pending(&self) -> bool {
@@ -140,6 +153,7 @@ impl DelayedAck {
             ato = ato.min(bound).min(config.receiver_stack().delack_max);
         }
         self.deadline = self.deadline.min(now + ato.max(floor));
+        self.timer = self.deadline;
     }
     /// Starts the timer for an ACK that may wait.
     #[inline]

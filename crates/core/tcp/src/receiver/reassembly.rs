@@ -21,6 +21,9 @@ pub(super) enum Arrival {
 #[derive(Clone, Debug)]
 pub(super) struct Reassembly {
     next: u64,
+    /// Whether the SACK block of a range is all that has arrived around it, as on FreeBSD (`tcp_reass`), and not only
+    /// what the blocks that are remembered hold of it, as on Linux.
+    whole_blocks: bool,
     /// What has arrived beyond a hole; most flows have none for most of their lives.
     beyond: Option<Box<Beyond>>,
 }
@@ -30,14 +33,15 @@ pub(super) struct Reassembly {
 struct Beyond {
     /// Disjoint, sorted, not adjacent, and at least one.
     waiting: Vec<(u64, u64)>,
-    /// Ranges in the order in which they last changed, newest first
-    /// ([RFC 2018, section 4](https://www.rfc-editor.org/rfc/rfc2018#section-4)); at most four as in Linux.
+    /// SACK blocks in the order in which they last changed, newest first
+    /// ([RFC 2018, section 4](https://www.rfc-editor.org/rfc/rfc2018#section-4)); at most four as in Linux. No two touch.
     recent: [(u64, u64); 4],
 }
 
 impl Reassembly {
-    pub(super) const fn new() -> Self {
-        Self { next: 1, beyond: None }
+    /// Nothing has arrived. `whole_blocks`: see the field.
+    pub(super) const fn new(whole_blocks: bool) -> Self {
+        Self { next: 1, whole_blocks, beyond: None }
     }
     #[inline]
     pub(super) fn next(&self) -> u64 {
@@ -73,7 +77,7 @@ impl Reassembly {
             self.next = end;
             return if self.beyond.is_none() { Arrival::InOrder } else { self.absorb() };
         }
-        self.beyond.get_or_insert_default().insert(start, end)
+        self.beyond.get_or_insert_default().insert(start, end, self.whole_blocks)
     }
 
     /// Merges waiting ranges that the in-order data now reach.
@@ -112,7 +116,7 @@ impl Beyond {
     }
 
     #[cold]
-    fn insert(&mut self, start: u64, end: u64) -> Arrival {
+    fn insert(&mut self, start: u64, end: u64, whole_blocks: bool) -> Arrival {
         let first = self.waiting.partition_point(|&(_, right)| right < start);
         let mut last = first;
         let (mut left, mut right) = (start, end);
@@ -123,7 +127,7 @@ impl Beyond {
             if l <= start && end <= r {
                 // The block of a duplicate goes first (RFC 2883 section 4,
                 // https://www.rfc-editor.org/rfc/rfc2883#section-4).
-                self.note_recent((l, r));
+                self.note_recent(if whole_blocks { (l, r) } else { (start, end) });
                 return Arrival::Known;
             }
             left = left.min(l);
@@ -131,17 +135,31 @@ impl Beyond {
             last += 1;
         }
         self.waiting.splice(first..last, [(left, right)]);
-        self.note_recent((left, right));
+        self.note_recent(if whole_blocks { (left, right) } else { (start, end) });
         Arrival::OutOfOrder
     }
 
-    /// Moves the changed range to the front and removes ranges that it contains.
-    fn note_recent(&mut self, changed: (u64, u64)) {
+    /// Extends the newest block that touches `added` by it, or begins a block with it; that block goes to the front,
+    /// and takes up the others that it touches. Of a full list the oldest is forgotten (Linux `tcp_sack_new_ofo_skb`,
+    /// `tcp_sack_maybe_coalesce`).
+    fn note_recent(&mut self, added: (u64, u64)) {
+        let touch = |a: (u64, u64), b: (u64, u64)| a.0 <= b.1 && b.0 <= a.1;
+        let join = |a: (u64, u64), b: (u64, u64)| (a.0.min(b.0), a.1.max(b.1));
+        let blocks = self.recent.iter().copied().filter(|&(l, r)| l != r);
+        let extended = blocks.clone().position(|block| touch(block, added));
         let mut updated = [(0, 0); 4];
-        updated[0] = changed;
-        let others = self.recent.iter().filter(|&&(l, r)| l != r && (r < changed.0 || l > changed.1));
-        for (slot, &block) in updated[1..].iter_mut().zip(others) {
-            *slot = block;
+        updated[0] = extended.map_or(added, |index| join(self.recent[index], added));
+        let mut kept = 1;
+        for (index, block) in blocks.enumerate() {
+            if extended == Some(index) {
+                continue;
+            }
+            if extended.is_some() && touch(updated[0], block) {
+                updated[0] = join(updated[0], block);
+            } else if let Some(slot) = updated.get_mut(kept) {
+                *slot = block;
+                kept += 1;
+            }
         }
         self.recent = updated;
     }
@@ -154,7 +172,7 @@ mod tests {
 
     #[test]
     fn newest_block_first_and_absorbed() {
-        let mut r = Reassembly::new();
+        let mut r = Reassembly::new(false);
         assert_eq!(r.insert(11, 21), Arrival::OutOfOrder);
         assert_eq!(r.insert(31, 41), Arrival::OutOfOrder);
         assert_eq!(r.insert(21, 26), Arrival::OutOfOrder);
@@ -169,10 +187,38 @@ mod tests {
         assert_eq!((r.next(), r.has_holes()), (41, false));
     }
 
+    #[test]
+    fn linux_forgets_what_a_fifth_block_pushes_out() {
+        for whole_blocks in [false, true] {
+            let mut r = Reassembly::new(whole_blocks);
+            for start in [11, 31, 51, 71, 91] {
+                assert_eq!(r.insert(start, start + 10), Arrival::OutOfOrder);
+            }
+            let blocks = |r: &Reassembly| r.recent_blocks().collect::<Vec<_>>();
+            assert_eq!(blocks(&r), [(91, 101), (71, 81), (51, 61), (31, 41)]);
+            // The range before is there, but no longer in the list.
+            assert_eq!(r.insert(21, 26), Arrival::OutOfOrder);
+            let first = if whole_blocks { (11, 26) } else { (21, 26) };
+            assert_eq!(blocks(&r), [first, (91, 101), (71, 81), (51, 61)]);
+            assert_eq!(r.insert(11, 16), Arrival::Known);
+            let expected: &[(u64, u64)] = if whole_blocks {
+                &[(11, 26), (91, 101), (71, 81), (51, 61)]
+            } else {
+                &[(11, 16), (21, 26), (91, 101), (71, 81)]
+            };
+            assert_eq!(blocks(&r), expected);
+            assert_eq!(r.insert(16, 21), Arrival::Known);
+            assert_eq!(blocks(&r)[0], (11, 26), "what lies between joins both");
+        }
+    }
+
     proptest! {
         #[test]
-        fn equals_a_bitmap(ranges in prop::collection::vec((1u64..120, 1u64..20), 1..60)) {
-            let mut r = Reassembly::new();
+        fn equals_a_bitmap(
+            ranges in prop::collection::vec((1u64..120, 1u64..20), 1..60),
+            whole_blocks in any::<bool>(),
+        ) {
+            let mut r = Reassembly::new(whole_blocks);
             let mut have = [false; 200];
             have[0] = true;
             for (start, len) in ranges {
@@ -189,8 +235,13 @@ mod tests {
                 let held: u64 = waiting.iter().map(|(l, e)| e - l).sum();
                 let want = have.iter().filter(|b| **b).count() as u64 - next;
                 prop_assert_eq!(held, want);
-                for b in r.recent_blocks() {
-                    prop_assert!(waiting.contains(&b));
+                let blocks: Vec<_> = r.recent_blocks().collect();
+                for (index, block) in blocks.iter().enumerate() {
+                    let lies_in = |&(l, e): &(u64, u64)| l <= block.0 && block.1 <= e;
+                    prop_assert!(waiting.iter().any(lies_in));
+                    prop_assert!(!whole_blocks || waiting.contains(block));
+                    let touches = |other: &(u64, u64)| other.0 <= block.1 && block.0 <= other.1;
+                    prop_assert!(!blocks[..index].iter().any(touches));
                 }
             }
         }

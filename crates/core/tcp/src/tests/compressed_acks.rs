@@ -179,3 +179,22 @@ fn a_copy_beyond_the_hole_is_reported_at_once() {
     ",
     );
 }
+
+#[test]
+fn the_timer_of_a_delayed_ack_that_was_sent_long_ago_ends_the_wait() {
+    // The first of two segments sets it at 62.5 ms, for 40 ms later: it expires with the tick behind that.
+    run(
+        20,
+        "
+        62.5ms    < 1
+        62.6ms    < 2
+        62.6ms    > ack 3
+        102ms     < 4..7
+        102ms     > ack 3 sack 4-5, ack 3 sack 4-6, ack 3 sack 4-7
+        102.3ms   < 7
+        103ms     > ack 3 sack 4-8
+        103.1ms   < 8
+        104.11ms  > ack 3 sack 4-9        # 0.1 + 1 + 0.01
+    ",
+    );
+}

@@ -192,3 +192,34 @@ fn feedback_is_the_receivers_own() {
     config.receiver.feedback = Some(EcnFeedback::Dctcp);
     receiver_with(config, OPEN).run("3ms < 2 ce\n3ms > ack 3 ece\n4ms < 3 ect0\n4ms > ack 4");
 }
+
+#[test]
+fn sack_blocks_are_the_receivers_own() {
+    // Segments 2, 4, 6, 8 and 10 make five blocks, of which Linux remembers four. Segment 3 touches the first two.
+    let script = |first: &str| {
+        format!(
+            "
+        0ms < syn
+        0ms > synack
+        1ms < 2
+        1ms > ack 0 sack 2-3
+        1ms < 4
+        1ms > ack 0 sack 4-5 2-3
+        1ms < 6
+        1ms > ack 0 sack 6-7 4-5 2-3
+        1ms < 8
+        1ms > ack 0 sack 8-9 6-7 4-5
+        1ms < 10
+        1ms > ack 0 sack 10-11 8-9 6-7
+        1ms < 3
+        1ms > ack 0 sack {first} 10-11 8-9
+    "
+        )
+    };
+    let peers = |stack: &str, receiver: Profile| EndpointConfig {
+        receiver: ReceiverConfig { stack: Some(receiver), ..ReceiverConfig::default() },
+        ..super::super::testing::config("reno", stack)
+    };
+    receiver_with(peers("freebsd-2015", Profile::LINUX_3_18), &script("3-5"));
+    receiver_with(peers("linux-3.18", Profile::FREEBSD_2015), &script("2-5"));
+}

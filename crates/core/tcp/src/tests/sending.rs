@@ -157,9 +157,9 @@ fn header_sizes() {
     assert_eq!(back[0].size, 60);
     there.clear();
     sender.on_packet(&c, &back[0], Time::ZERO, &mut there);
-    assert_eq!(there.iter().map(|p| p.size).collect::<Vec<_>>(), [1500, 1500, 1500, 62]);
+    assert_eq!(there.iter().map(|p| p.size).collect::<Vec<_>>(), [52, 1500, 1500, 1500, 62]);
     back.clear();
-    for n in [1, 3, 0] {
+    for n in [2, 4, 1] {
         receiver.on_packet(&c, &there[n], Time::ZERO, &mut back);
     }
     assert_eq!(back.iter().map(|p| p.size).collect::<Vec<_>>(), [52 + 12, 52 + 20, 52 + 12]);

@@ -51,18 +51,12 @@ impl FreeBsdSender {
         }
         self.last_sent = call.now;
         self.cc.on_established(call.now, self.snd_nxt);
-        let on_its_own = call.config.completes_handshake_alone();
-        if on_its_own {
-            self.send_pure_ack(call);
-        }
-        let sent_before = self.snd_max;
+        self.send_pure_ack(call);
         self.output(call);
-        if self.snd_max == sent_before && !on_its_own {
-            self.send_pure_ack(call);
-        }
     }
 
-    /// An acknowledgement without data: completes the handshake.
+    /// The ACK that completes the handshake. It goes out at once (`TF_ACKNOW` in `tcp_do_segment`): the program writes
+    /// when it is connected.
     fn send_pure_ack(&mut self, call: &mut Call<'_, impl Output>) {
         let ack = self.connection.segment(call.config, self.snd_nxt, 0, call.now);
         call.transmit(ack);

@@ -62,16 +62,12 @@ impl LinuxSender {
         self.usage.stamp = call.now;
         self.last_sent = call.now;
         self.cc.on_established(call.now, self.snd_nxt);
-        let on_its_own = call.config.completes_handshake_alone();
-        if on_its_own {
-            self.send_pure_ack(call);
-        }
-        if self.push(call) == 0 && !on_its_own {
-            self.send_pure_ack(call);
-        }
+        self.send_pure_ack(call);
+        self.push(call);
     }
 
-    /// An acknowledgement without data: completes the handshake.
+    /// The ACK that completes the handshake. It goes out at once: the program writes when it is connected (Linux
+    /// `tcp_rcv_synsent_state_process`).
     fn send_pure_ack(&mut self, call: &mut Call<'_, impl Output>) {
         let mut ack = self.connection.segment(call.config, self.snd_nxt, 0, call.now);
         if self.uses_dctcp() {
