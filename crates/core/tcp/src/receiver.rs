@@ -13,7 +13,7 @@ use crate::{EcnSetting, EndpointConfig, Linux, Output};
 use compression::Compression;
 use delayed_ack::DelayedAck;
 use ecn::Feedback;
-use reassembly::{Arrival, Reassembly};
+use reassembly::{Arrival, Reassembly, touch};
 use shoal_packet::{Ecn, Flags, FlowId, Packet, Sack, SackBlocks, Seq};
 use shoal_units::cast::{count_u32, fit_u16, fit_u32};
 use shoal_units::{Span, Time};
@@ -423,7 +423,7 @@ impl Receiver {
     fn known_blocks(&self, start: u64, end: u64) -> SackBlocks {
         let mut extended = false;
         pack(self.reassembly.recent_blocks().map(|(left, right)| {
-            let extends = !extended && start <= right && left <= end;
+            let extends = !extended && touch((left, right), (start, end));
             extended |= extends;
             if extends { (left.min(start), right.max(end)) } else { (left, right) }
         }))

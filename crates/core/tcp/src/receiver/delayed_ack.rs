@@ -1,11 +1,9 @@
 //! When an ACK may wait ([RFC 5681, section 4.2](https://www.rfc-editor.org/rfc/rfc5681#section-4.2); Linux
 //! `tcp_event_data_recv`, `__tcp_ack_snd_check`, `tcp_send_delayed_ack`).
 
+use crate::profile::JIFFY;
 use crate::{EndpointConfig, Linux};
 use shoal_units::{Span, Time};
-
-/// A tick of the kernel's clock, with HZ = 1000.
-const TICK: Span = Span::from_millis(1);
 
 /// Delayed-ACK state (Linux `icsk_ack`).
 #[derive(Clone, Copy, Debug)]
@@ -51,8 +49,8 @@ impl DelayedAck {
     /// When the timer that was set last expires or has expired, whether or not an ACK has been sent since: at the first
     /// tick of the kernel's clock behind its time.
     pub(super) fn tick(&self) -> Time {
-        let ticks = self.timer.as_picos() / TICK.as_picos();
-        Time::ZERO + TICK.saturating_mul(ticks + 1)
+        let ticks = self.timer.as_picos() / JIFFY.as_picos();
+        Time::ZERO + JIFFY.saturating_mul(ticks + 1)
     }
     #[inline]
     pub(super) fn is_pending(&self) -> bool {

@@ -34,7 +34,8 @@ struct Beyond {
     /// Disjoint, sorted, not adjacent, and at least one.
     waiting: Vec<(u64, u64)>,
     /// SACK blocks in the order in which they last changed, newest first
-    /// ([RFC 2018, section 4](https://www.rfc-editor.org/rfc/rfc2018#section-4)); at most four as in Linux. No two touch.
+    /// ([RFC 2018, section 4](https://www.rfc-editor.org/rfc/rfc2018#section-4)); at most four as in Linux. No two
+    /// touch.
     recent: [(u64, u64); 4],
 }
 
@@ -60,7 +61,7 @@ impl Reassembly {
     #[cold]
     pub(super) fn is_third(&self, start: u64, end: u64) -> bool {
         let newest = || self.recent_blocks().take(2);
-        newest().count() == 2 && !newest().any(|(left, right)| start <= right && left <= end)
+        newest().count() == 2 && !newest().any(|block| touch(block, (start, end)))
     }
     pub(super) fn heap_bytes(&self) -> usize {
         let ranges = |beyond: &Beyond| beyond.waiting.capacity() * size_of::<(u64, u64)>();
@@ -143,7 +144,6 @@ impl Beyond {
     /// and takes up the others that it touches. Of a full list the oldest is forgotten (Linux `tcp_sack_new_ofo_skb`,
     /// `tcp_sack_maybe_coalesce`).
     fn note_recent(&mut self, added: (u64, u64)) {
-        let touch = |a: (u64, u64), b: (u64, u64)| a.0 <= b.1 && b.0 <= a.1;
         let join = |a: (u64, u64), b: (u64, u64)| (a.0.min(b.0), a.1.max(b.1));
         let blocks = self.recent.iter().copied().filter(|&(l, r)| l != r);
         let extended = blocks.clone().position(|block| touch(block, added));
@@ -163,6 +163,11 @@ impl Beyond {
         }
         self.recent = updated;
     }
+}
+
+/// Whether two ranges overlap or follow each other.
+pub(super) const fn touch(a: (u64, u64), b: (u64, u64)) -> bool {
+    a.0 <= b.1 && b.0 <= a.1
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@
 
 use super::reduction::Progress;
 use super::segment::Delivery;
-use super::timers::{JIFFY, TIMEOUT_MIN};
+use super::timers::TIMEOUT_MIN;
 use super::{CaState, Call, LinuxSender, Moment};
+use crate::profile::JIFFY;
 use crate::{LossDetection, Output};
 use shoal_units::Span;
 

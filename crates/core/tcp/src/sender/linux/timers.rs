@@ -2,8 +2,6 @@
 
 use shoal_units::{Span, Time};
 
-/// A tick of the kernel's timers, with HZ = 1000.
-pub(super) const JIFFY: Span = Span::from_millis(1);
 /// Added to the early timers: two ticks (Linux `TCP_TIMEOUT_MIN_US`).
 pub(super) const TIMEOUT_MIN: Span = Span::from_millis(2);
 
