@@ -63,8 +63,6 @@ def recheck(name: str | None, *, count: int, seed: int | None, cpu_s: float) -> 
         Chooses the sample; that of today if not given.
     """
     seed = datetime.datetime.now(tz=datetime.UTC).toordinal() if seed is None else seed
-    if not has_kernel():
-        print("not rechecked: what runs on the kernel, which is not built here (`shoal linux build`)")
     known = list(_known(name))
     random.Random(seed).shuffle(known)  # noqa: S311  (no secret)
     # The first of each study, then the second of each: studies with many rows do not crowd out the others.
@@ -103,10 +101,12 @@ def _known(name: str | None) -> Iterator[tuple[str, Study, Cell | None]]:
         elif "kernel" in study.needs and (build := other_kernel(page_of(of, study).read_text(encoding="utf-8"))):
             print(f"{of}: not rechecked: recorded on another build of the kernel, {build}")
         elif study.cells is None and "kernel" in study.needs and not has_kernel():
-            print(f"{of}: not rechecked: it needs the kernel")
+            print(f"{of}: not rechecked: it needs the kernel (`shoal linux build`)")
         elif study.cells is None:
             yield of, study, None
         else:
+            if "kernel" in study.needs and not has_kernel():
+                print(f"{of}: rows that run on the kernel are not rechecked (`shoal linux build`)")
             for cell in study.cells():
                 yield of, study, cell
 

@@ -128,9 +128,11 @@ impl Member<'_> {
         self.result.alpha.mean.map_or(LEAST_CUT, |alpha| alpha / 2.0)
     }
 
-    /// Whether it keeps DCTCP's alpha, which a flow without ECN does not.
-    fn has_alpha(&self) -> bool {
-        self.result.alpha.mean.is_some()
+    /// Whether it keeps DCTCP's alpha, which a flow without ECN does not; none if nothing arrived, since a flow that
+    /// is not established yet keeps nothing.
+    fn has_alpha(&self) -> Option<bool> {
+        self.result.data_packets.filter(|packets| *packets > 0)?;
+        Some(self.result.alpha.mean.is_some())
     }
 
     /// Part of its packets that it takes to be marked: alpha, or else what was marked of those that arrived.
@@ -245,8 +247,12 @@ impl Alike<'_> {
             reasons.push((BACKOFF, text));
         }
         let reductions = largest.result.reductions;
-        if smallest.has_alpha() != largest.has_alpha() {
-            let which = if largest.has_alpha() { "smallest" } else { "largest" };
+        let without_ecn = match (smallest.has_alpha(), largest.has_alpha()) {
+            (Some(false), Some(true)) => Some("smallest"),
+            (Some(true), Some(false)) => Some("largest"),
+            _ => None,
+        };
+        if let Some(which) = without_ecn {
             let text = format!(
                 "the {which} sends without ECN, since its SYN was lost and one that is sent again does not ask for \
                  ECN: the queue drops its packets where it marks those of others"

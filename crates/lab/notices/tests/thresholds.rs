@@ -169,6 +169,10 @@ fn mechanisms_of_unequal_shares_need_numbers() {
     // Of flows of DCTCP one has no alpha: it has no ECN.
     assert_eq!(why(plain_larger.clone(), smaller.clone()), [WITHOUT_ECN]);
     assert_eq!(why(larger.clone(), marked(0)), [WITHOUT_ECN]);
+    // If nothing of it arrived, it may still ask for its connection, and nothing is known.
+    let silent = |data_packets| FlowResult { data_packets, ..marked(0) };
+    assert!(why(larger.clone(), silent(Some(0))).is_empty());
+    assert!(why(larger.clone(), silent(None)).is_empty());
     assert_eq!(why(larger.clone(), FlowResult { losses: 1, ..smaller.clone() }), [UNEVEN_LOSSES]);
     // Reductions by 0.1 / 2 in 9 s of the 10 s of the flows: 54 make 54 * 0.05 * 10 / 9 = 3.
     assert!(why(FlowResult { reductions: 54, ..larger.clone() }, smaller.clone()).is_empty());
