@@ -61,7 +61,7 @@ def verdicts(comparison: Comparison) -> Table:
 
 def head(comparison: Comparison) -> Table:
     """Relative differences over the scenarios: median, 90th percentile, worst."""
-    columns = ("Difference (scenarios)", "Worst in", "Worst", "P90", "Median", "Target")
+    columns = ("Difference (scenarios)", "Worst in", "Worst", "P90", "Median", "Target of the median")
     rows = [
         (
             f"{headline.title} ({headline.scenarios})",
