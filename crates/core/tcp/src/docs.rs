@@ -8,7 +8,7 @@ pub const SEGMENTS: Difference = Difference::new(
      GRO, interrupt coalescing or small queues, and bursts are what window and ACKs make them. Measured on the \
      kernel, with host = \"linux-6-gso\" for host = \"ideal\" (docs/records/linux-hosts.md): single DCTCP flows have \
      up to 59 % fewer CE marks and a mean queue up to 31 % shorter, sixty at 200 Mbit/s one 25 % shorter, and a rate \
-     ratio changes by up to 22 % (CUBIC and DCTCP, DualPI2).",
+     ratio changes by up to 20 % (CUBIC and DCTCP, DualPI2).",
     "every_segment_is_a_packet_of_its_own",
 );
 const PACING: Difference = Difference::new(
