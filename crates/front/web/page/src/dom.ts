@@ -23,6 +23,23 @@ export function at<E extends HTMLElement>(id: string): E {
   return document.getElementById(id) as E;
 }
 
+/** Keeps an element from becoming lower while its width stays: what stands below must not move under a reader's hand. */
+export function keepHeight(of: HTMLElement): void {
+  let [width, height] = [0, 0];
+  new ResizeObserver(() => {
+    if (of.offsetWidth !== width) {
+      [width, height] = [of.offsetWidth, 0];
+      of.style.minHeight = "";
+    }
+    // Whole pixels, so that no fraction of one is given back.
+    const needed = Math.ceil(of.getBoundingClientRect().height);
+    if (needed > height) {
+      height = needed;
+      of.style.minHeight = `${height}px`;
+    }
+  }).observe(of);
+}
+
 /** Gives the reader a file. */
 export function save(name: string, content: Blob): void {
   const url = URL.createObjectURL(content);

@@ -1,7 +1,7 @@
 // One bottleneck: its plots, and what happens there in words.
 
 import { DelayWindow } from "./delays";
-import { element } from "./dom";
+import { element, keepHeight } from "./dom";
 import type { Account } from "./explain";
 import { History } from "./history";
 import { STEP_S, groupName, type Controls, type Preset } from "./plan";
@@ -123,6 +123,8 @@ export class Side {
         kinds.filter((line) => line.label.startsWith("dctcp")),
       ),
     };
+    keepHeight(this.words);
+    keepHeight(this.happened);
     this.root = element(
       "article",
       { class: "side", "aria-label": `${where} bottleneck` },

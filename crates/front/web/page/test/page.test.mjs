@@ -56,6 +56,17 @@ test("what was moved is a scenario", () =>
     assert.match(execFileSync(join(ROOT, ".venv/bin/python"), [script], { encoding: "utf8" }), /'jain': 0\.\d+/);
   }));
 
+test("what stands below the words moves down as they grow, and never back under a hand", () =>
+  open({}, async (page) => {
+    const places = [];
+    for (let seconds = 0.5; seconds <= 8; seconds += 0.5) {
+      await reach(page, seconds);
+      places.push(await page.$eval("#text", (one) => one.getBoundingClientRect().top + scrollY));
+    }
+    assert.deepEqual(places, places.toSorted((a, b) => a - b));
+    assert.ok(new Set(places).size <= 4, `it moved often: ${places}`);
+  }));
+
 test("what just happened is told from the event trace, and forgotten with the run", () =>
   open({}, async (page) => {
     await reach(page, 2.2);
