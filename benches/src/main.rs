@@ -3,8 +3,9 @@
 //!
 //! `make bench`, or `cargo run --release -p shoal-benches -- [--repeat N] [CASE ...]`. `... -- --race PATH
 //! [--repeat N] [CASE ...]` runs the cases and those of a peer in turns. `... -- --one CASE`
-//! prints one run of one case on a line.
+//! prints one run of one case on a line. `... -- --hashes` prints a hash of the results of each shipped scenario.
 
+mod hashes;
 mod line;
 mod race;
 mod table;
@@ -37,6 +38,7 @@ struct Request {
     repeat: Option<u32>,
     one: Option<String>,
     peer: Option<String>,
+    hashes: bool,
     /// Names of cases; none for all.
     names: Vec<String>,
 }
@@ -52,6 +54,7 @@ impl Request {
                 }
                 "--one" => request.one = Some(arguments.next().ok_or("--one takes a case")?),
                 "--race" => request.peer = Some(arguments.next().ok_or("--race takes the path of a peer")?),
+                "--hashes" => request.hashes = true,
                 option if option.starts_with("--") => return Err(format!("there is no option {option}")),
                 _ => request.names.push(argument),
             }
@@ -80,6 +83,9 @@ fn main() -> ExitCode {
         Ok(read) => read,
         Err(message) => return refuse(&message, 2),
     };
+    if request.hashes {
+        return hashes::print();
+    }
     let printed = match (&request.one, &request.peer) {
         (Some(name), _) => match CASES.iter().find(|case| *case == name) {
             Some(case) => measure(case).map(|row| row.line.to_string()),

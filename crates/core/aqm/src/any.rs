@@ -4,7 +4,8 @@
 mod tests;
 
 use crate::{
-    Backlog, Class, Dequeued, Extent, LawConfig, Level, Queue, Reason, TcError, Verdict, for_each_law,
+    Backlog, Class, Closed, Dequeued, Extent, Law, LawConfig, Level, Queue, Reason, TcError, Verdict,
+    for_each_law,
 };
 use alloc::vec::Vec;
 use shoal_packet::Packet;
@@ -100,6 +101,65 @@ impl AnyQueue {
     }
 }
 
+/// Declares the laws that may decide on arrival only.
+macro_rules! any_closed {
+    ($($law:ident),+) => {
+        /// Any queue in the shell that knows when packets leave: see [`Closed`].
+        #[derive(Clone, Debug)]
+        pub enum AnyClosed {
+            $(#[allow(missing_docs, reason = "the name of the law")] $law(Closed<crate::$law>),)+
+        }
+
+        impl AnyQueue {
+            /// The queue, which must be empty, in the shell that knows when packets leave, if all of its decisions fall
+            /// on arrival.
+            pub fn closed(&self) -> Option<AnyClosed> {
+                match self {
+                    $(Self::$law(queue) => queue.closed().map(AnyClosed::$law),)+
+                    _ => None,
+                }
+            }
+        }
+
+        impl AnyClosed {
+            /// Whether it takes all packets as they are.
+            pub fn takes_all(&self) -> bool {
+                matches!(self, Self::Fifo(queue) if queue.is_unlimited())
+            }
+
+            /// See [`Closed::arrive`].
+            #[inline]
+            pub fn arrive(&mut self, packet: &Packet, start: Time, now: Time, random: &mut Stream) -> Verdict {
+                match self { $(Self::$law(queue) => queue.arrive(packet, start, now, random),)+ }
+            }
+
+            /// See [`Closed::leave`].
+            #[inline]
+            pub fn leave(&mut self, now: Time, tell: impl FnMut(Time, Backlog)) {
+                match self { $(Self::$law(queue) => queue.leave(now, tell),)+ }
+            }
+
+            /// See [`Closed::backlog`].
+            #[inline]
+            pub fn backlog(&self) -> Backlog {
+                match self { $(Self::$law(queue) => queue.backlog(),)+ }
+            }
+
+            /// See [`Queue::average_bytes`].
+            pub fn average_bytes(&self) -> Option<f64> {
+                match self { $(Self::$law(queue) => queue.law().average_bytes(),)+ }
+            }
+
+            /// See [`Queue::probability`].
+            pub fn probability(&self) -> Option<f64> {
+                match self { $(Self::$law(queue) => queue.law().probability(),)+ }
+            }
+        }
+    };
+}
+
+any_closed!(Fifo, Step, Red, LinuxRed, DualRed, OpenLoop, Coupled, Gred, Wred);
+
 impl Queue for AnyQueue {
     #[allow(clippy::inline_always, reason = "as for `outlook`")]
     #[inline(always)]
@@ -114,9 +174,6 @@ impl Queue for AnyQueue {
     #[inline]
     fn next_bytes(&mut self, now: Time) -> Option<u16> {
         pass!(self, queue => queue.next_bytes(now))
-    }
-    fn passes_alone_bytes(&self) -> u32 {
-        pass!(self, queue => queue.passes_alone_bytes())
     }
     fn take_displaced(&mut self) -> Option<(Packet, Reason)> {
         pass!(self, queue => queue.take_displaced())

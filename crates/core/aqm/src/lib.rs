@@ -23,10 +23,12 @@ mod shell;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
-pub use any::{AnyQueue, DOCS, QueueConfig};
+pub use any::{AnyClosed, AnyQueue, DOCS, QueueConfig};
 pub use config::{DecideAt, Extent};
 pub use laws::*;
 pub use queue::{Dequeued, Queue, Verdict};
 pub use sched::{Lane, MemoryShare, SchedulerConfig, ShaperConfig};
-pub use shell::{Bound, Decision, Dual, DualLaw, Lanes, Law, Passage, Single, Store, Transmitter};
+pub use shell::{
+    Bound, Closed, Decision, Dual, DualLaw, Lanes, Law, Passage, Single, Store, Transmitter, Waiting,
+};
 pub use shoal_packet::{Backlog, Class, Reason};

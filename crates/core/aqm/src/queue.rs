@@ -61,12 +61,6 @@ pub trait Queue {
     /// Size in bytes of the packet that [`Queue::dequeue`] would take out at `now`, to be sent or dropped; `None` if
     /// there is none.
     fn next_bytes(&mut self, now: Time) -> Option<u16>;
-    /// Largest packet in bytes that, arriving when nothing waits, would leave at once, unmarked and without any other
-    /// effect on the queue than that of coming and going; 0 if there is none. It never changes. The caller need not
-    /// enqueue such a packet if its transmitter is idle.
-    fn passes_alone_bytes(&self) -> u32 {
-        0
-    }
     /// The next packet that was dropped because another one arrived, and the reason; see
     /// [`Verdict::Displaced`].
     fn take_displaced(&mut self) -> Option<(Packet, Reason)> {

@@ -10,6 +10,8 @@ mod model;
 mod promise;
 #[cfg(test)]
 mod properties;
+#[cfg(test)]
+mod shells;
 
 pub use decode::Input;
 pub use model::{Model, Operation};

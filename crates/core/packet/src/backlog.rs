@@ -1,6 +1,5 @@
 //! What waits in a queue.
 
-use crate::Packet;
 use core::ops::Add;
 
 /// The packets that wait in a queue.
@@ -21,17 +20,17 @@ impl Add for Backlog {
 }
 
 impl Backlog {
-    /// Adds a packet.
+    /// Adds a packet of `size` bytes.
     #[inline]
-    pub fn put(&mut self, packet: &Packet) {
+    pub fn put(&mut self, size: u16) {
         self.packets += 1;
-        self.bytes += u64::from(packet.size);
+        self.bytes += u64::from(size);
     }
-    /// Removes a packet.
+    /// Removes a packet of `size` bytes.
     #[inline]
-    pub fn take(&mut self, packet: &Packet) {
+    pub fn take(&mut self, size: u16) {
         self.packets -= 1;
-        self.bytes -= u64::from(packet.size);
+        self.bytes -= u64::from(size);
     }
     /// The backlog without `part`.
     #[inline]

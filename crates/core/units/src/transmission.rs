@@ -45,6 +45,11 @@ impl Transmission {
         Self { serialiser: Serialiser::new(rate), look, changes }
     }
 
+    /// What packets need if the rate never changes.
+    pub fn constant(&self) -> Option<Serialiser> {
+        self.changes.is_none().then_some(self.serialiser)
+    }
+
     /// The rate changes as `changes` say. They differ from those before only later than any time that was asked for.
     pub fn replan(&mut self, changes: Arc<[RateChange]>) {
         let (next, down) = self.changes.as_deref().map_or((0, false), |changes| (changes.next, changes.down));

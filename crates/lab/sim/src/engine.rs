@@ -138,6 +138,7 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
 
     /// Schedules the starts and stops of those flows whose sender is here, and what else is known beforehand.
     pub(crate) fn schedule_start(&mut self, is_here: impl Fn(&Flow) -> bool) {
+        self.network.close_ports();
         self.first_planned = self.network.numbers.reserve(2 * self.experiment.flows.len() as u64);
         self.plan(Time::ZERO, is_here);
         self.schedule_global(Time::ZERO + self.experiment.warmup, Timer::OpenWindow);

@@ -348,9 +348,16 @@ impl Network {
     /// Brings a link up to date, and with it the memory that it shares.
     fn catch_up(&mut self, link: u32, now: Time) {
         let port = &mut self.ports[link as usize];
-        port.catch_up(now, &mut self.recorder);
+        port.report(now, &mut self.recorder);
         if port.member != ALONE {
             self.pools.settle(port.member, port);
+        }
+    }
+
+    /// Closes the ports that can be, before anything has come through them.
+    pub(crate) fn close_ports(&mut self) {
+        for port in &mut self.ports {
+            port.close(&self.recorder);
         }
     }
 

@@ -4,10 +4,13 @@
 //! (an arrival, a delivery, a sample), with t as its time: its outcome depends only on what arrived before, so nothing
 //! changes except that a hop costs one event instead of two. At equal times a departure comes before an arrival.
 
+mod closed;
+
 use crate::card_queue::CardQueue;
 use crate::impaired::Impaired;
 use crate::recorder::Recorder;
 use crate::wire::{Course, Wire};
+use closed::Closed;
 use shoal_aqm::{AnyQueue, Backlog, Dequeued, Queue, Verdict};
 use shoal_packet::{Packet, Reason};
 use shoal_scenario::{Link, Schedule};
@@ -21,12 +24,9 @@ pub(crate) struct Port {
     pub(crate) hot: Hot,
     /// What else than a constant delay happens on the wire.
     course: Option<Box<Course>>,
-    /// Largest packet in bytes that passes the queue when nothing waits and nobody looks: see
-    /// [`Queue::passes_alone_bytes`].
-    passes_alone_bytes: u32,
     /// Number of the port among the monitored links, or [`UNMONITORED`].
     probe: u32,
-    line: Option<Line>,
+    head: Head,
     /// Whether the port is the card of a host.
     pub(crate) is_card: bool,
     /// What a full queue in front of the card refuses.
@@ -88,7 +88,17 @@ impl Hot {
     }
 }
 
-/// Transmitter and queue, which a pure delay lacks.
+/// What packets pass before they are on the wire.
+enum Head {
+    /// Nothing: the link is a pure delay.
+    None,
+    /// A queue that may decide when a packet leaves it, or a transmitter whose rate changes.
+    Line(Line),
+    /// A queue that decides on arrival, and a transmitter of constant rate.
+    Closed(Closed),
+}
+
+/// Transmitter and queue.
 #[repr(C)]
 struct Line {
     transmission: Transmission,
@@ -110,14 +120,14 @@ pub(crate) const ALONE: u32 = u32::MAX;
 
 impl Port {
     pub(crate) fn new(link: &Link, seed: u64, probe: u32) -> Self {
-        let line = link.rate.map(|rate: Rate| {
+        let head = link.rate.map_or(Head::None, |rate: Rate| {
             let queue = AnyQueue::new(&link.queue, rate);
             let own = link.schedule.opportunities.as_ref().map(|own| own.opportunities.clone());
             let changes = match own {
                 Some(_) => [RateChange { at: Time::ZERO, rate: Rate::from_bps(0) }].into(),
                 None => link.schedule.rate.clone(),
             };
-            Line {
+            Head::Line(Line {
                 timer: queue.next_timer(),
                 held_until: Time::NEVER,
                 queue,
@@ -125,17 +135,38 @@ impl Port {
                 transmission: Transmission::new(rate, changes),
                 opportunities: own.map(|own| Box::new(OpportunityLine::new(own))),
                 overhead: u32::from(link.overhead_bytes),
-            }
+            })
         });
         let course = Course::of(link, seed).map(Box::new);
         let delay = if course.is_some() { Span::ZERO } else { link.delay };
         let mut hot = Hot::new(delay, link.impairments.is_some(), course.is_some());
-        hot.due = line.as_ref().map_or(Time::NEVER, |line| line.timer);
-        let passes_alone_bytes = match &line {
-            Some(line) if probe == UNMONITORED => line.queue.passes_alone_bytes(),
-            _ => 0,
-        };
-        Self { hot, course, passes_alone_bytes, probe, line, is_card: false, card_queue: None, member: ALONE }
+        if let Head::Line(line) = &head {
+            hot.due = line.timer;
+        }
+        Self { hot, course, probe, head, is_card: false, card_queue: None, member: ALONE }
+    }
+
+    /// Closes the port, through which nothing has come yet, if that changes nothing that anyone sees.
+    pub(crate) fn close(&mut self, recorder: &Recorder) {
+        let is_seen = self.probe != UNMONITORED && recorder.has_sink();
+        let Head::Line(line) = &self.head else { return };
+        if self.hot.is_special || self.hot.has_course || is_seen {
+            return;
+        }
+        if let Some(serialiser) = line.transmission.constant()
+            && let Some(queue) = line.queue.closed()
+        {
+            let random = line.random.clone();
+            self.head = Head::Closed(Closed::new(serialiser, line.overhead, queue, random, self.probe));
+        }
+    }
+
+    /// The head of a port that is not closed.
+    fn line(&self) -> Option<&Line> {
+        match &self.head {
+            Head::Line(line) => Some(line),
+            Head::None | Head::Closed(_) => None,
+        }
     }
 
     /// The place of a host's queue discipline in the list of ports. The network keeps what waits there.
@@ -143,9 +174,8 @@ impl Port {
         Self {
             hot: Hot::new(Span::ZERO, true, false),
             course: None,
-            passes_alone_bytes: 0,
             probe: UNMONITORED,
-            line: None,
+            head: Head::None,
             is_card: false,
             card_queue: None,
             member: ALONE,
@@ -156,19 +186,13 @@ impl Port {
     #[inline]
     pub(crate) fn arrive(&mut self, packet: Packet, now: Time, recorder: &mut Recorder) {
         let (hot, course) = (&mut self.hot, &mut self.course);
-        let Some(line) = &mut self.line else {
-            return hot.put(course, packet, now);
+        let line = match &mut self.head {
+            Head::None => return hot.put(course, packet, now),
+            Head::Closed(closed) => return closed.arrive(packet, hot, course, self.probe, now, recorder),
+            Head::Line(line) => line,
         };
         if hot.due <= now {
             line.catch_up(hot, course, self.probe, now, recorder);
-        }
-        if hot.free <= now
-            && hot.waiting == 0
-            && u32::from(packet.size) <= self.passes_alone_bytes
-            && line.transmission.ready(now) == now
-        {
-            let wire_bytes = line.wire_bytes(&packet);
-            return line.serialise(packet, wire_bytes, now, hot, course);
         }
         if self.probe != UNMONITORED {
             // Only rows about packets need the backlog.
@@ -207,9 +231,17 @@ impl Port {
     #[inline]
     pub(crate) fn catch_up(&mut self, now: Time, recorder: &mut Recorder) {
         if self.hot.due <= now
-            && let Some(line) = &mut self.line
+            && let Head::Line(line) = &mut self.head
         {
             line.catch_up(&mut self.hot, &mut self.course, self.probe, now, recorder);
+        }
+    }
+
+    /// Reports everything that should have happened by `now`.
+    pub(crate) fn report(&mut self, now: Time, recorder: &mut Recorder) {
+        match &mut self.head {
+            Head::Closed(closed) => closed.catch_up(self.probe, now, recorder),
+            _ => self.catch_up(now, recorder),
         }
     }
 
@@ -266,7 +298,7 @@ impl Port {
     /// The last time for which the rate and the delay of the link have been asked: no later change of them is known to
     /// the port.
     pub(crate) fn asked_until(&self) -> Time {
-        if self.line.is_some() { self.hot.free } else { Time::ZERO }
+        if self.line().is_some() { self.hot.free } else { Time::ZERO }
     }
 
     /// The rate and the delay change as `schedule` says, which differs from the one before only later than
@@ -275,7 +307,7 @@ impl Port {
         if let Some(course) = &mut self.course {
             course.replan(schedule.delay.clone());
         }
-        if let Some(line) = &mut self.line
+        if let Head::Line(line) = &mut self.head
             && line.opportunities.is_none()
         {
             line.transmission.replan(schedule.rate.clone());
@@ -284,13 +316,20 @@ impl Port {
 
     /// The average in bytes and the probability that the law keeps, for the series.
     pub(crate) fn law_state(&self) -> (Option<f64>, Option<f64>) {
-        let queue = self.line.as_ref().map(|line| &line.queue);
+        if let Head::Closed(closed) = &self.head {
+            return closed.law_state();
+        }
+        let queue = self.line().map(|line| &line.queue);
         (queue.and_then(Queue::average_bytes), queue.and_then(Queue::probability))
     }
 
     /// Time at which everything that waits now will have been sent, if the law drops none of it and the rate stays.
     pub(crate) fn idle_from(&self) -> Time {
-        let Some(line) = &self.line else { return Time::ZERO };
+        let line = match &self.head {
+            Head::None => return Time::ZERO,
+            Head::Closed(_) => return self.hot.free,
+            Head::Line(line) => line,
+        };
         let Backlog { packets, bytes, .. } = line.queue.backlog();
         let waiting = bytes + u64::from(packets) * u64::from(line.overhead);
         if let Some(opportunities) = &line.opportunities {
@@ -304,7 +343,7 @@ impl Port {
 
     /// Waiting bytes, those of one queue if the port has several for traffic classes.
     pub(crate) fn waiting_bytes(&self, queue: Option<u8>) -> u64 {
-        match (&self.line, queue) {
+        match (self.line(), queue) {
             (Some(Line { queue: AnyQueue::Classes(classes), .. }), Some(queue)) => {
                 classes.backlog_bytes(queue)
             }
@@ -315,7 +354,7 @@ impl Port {
 
     /// The queue that a packet joins, if the port has several for traffic classes; else the only one, 0.
     pub(crate) fn queue_of(&self, packet: &Packet) -> u8 {
-        match &self.line {
+        match self.line() {
             Some(Line { queue: AnyQueue::Classes(classes), .. }) => classes.queue_of(packet),
             _ => 0,
         }
@@ -323,12 +362,12 @@ impl Port {
 
     /// Time before which no packet leaves the queue, unless an arrival makes it leave.
     pub(crate) fn next_change(&self) -> Time {
-        self.line.as_ref().map_or(Time::NEVER, |line| self.hot.free.min(line.timer))
+        self.line().map_or(Time::NEVER, |line| self.hot.free.min(line.timer))
     }
 
     /// Refuses a packet that arrives, for lack of shared memory. The port is up to date.
     pub(crate) fn refuse(&mut self, packet: &Packet, now: Time, recorder: &mut Recorder) {
-        if let Some(line) = self.line.as_ref().filter(|_| self.probe != UNMONITORED) {
+        if let Some(line) = self.line().filter(|_| self.probe != UNMONITORED) {
             let backlog = line.queue.backlog();
             recorder.on_arrival(self.probe, packet, backlog, now);
             recorder.on_drop(self.probe, packet, Reason::SharedBuffer, backlog, now);
@@ -348,7 +387,7 @@ impl Port {
 
     /// Number of packets that wait or are in propagation.
     pub(crate) fn held(&self) -> u64 {
-        let waiting = self.line.as_ref().map_or(0, |line| line.queue.backlog().packets);
+        let waiting = self.line().map_or(0, |line| line.queue.backlog().packets);
         u64::from(waiting) + self.hot.wire.len() as u64 + self.impaired().map_or(0, Impaired::len) as u64
     }
 }

@@ -21,7 +21,7 @@ pub use config::{CeThresholdFor, CodelConfig, CodelParameters};
 pub(crate) use control::{Control, Parameters};
 pub(in crate::laws) use doc::{EMPTY_QUEUE, SECOND_GAP};
 
-use crate::shell::{Decision, Law, Store, Transmitter};
+use crate::shell::{Decision, Law, Transmitter, Waiting};
 use shoal_packet::Packet;
 use shoal_units::{Rate, Stream, Time};
 
@@ -47,7 +47,7 @@ impl Law for Codel {
     const LIMIT_FIRST: bool = false;
 
     #[inline]
-    fn on_arrival(&mut self, _: &Packet, waiting: &Store, now: Time, _: &mut Stream) -> Decision {
+    fn on_arrival(&mut self, _: &Packet, waiting: &Waiting, now: Time, _: &mut Stream) -> Decision {
         // The kernel asked again when the line was free, and found nothing.
         if self.line.idle_since(Time::ZERO, waiting.backlog(), now).is_some() {
             self.control.on_empty();
@@ -56,7 +56,7 @@ impl Law for Codel {
     }
 
     #[inline]
-    fn on_departure(&mut self, packet: &Packet, waiting: &Store, now: Time, _: &mut Stream) -> Decision {
+    fn on_departure(&mut self, packet: &Packet, waiting: &Waiting, now: Time, _: &mut Stream) -> Decision {
         let decision = self.control.on_packet(&self.parameters, packet, waiting.backlog().bytes, now);
         if !matches!(decision, Decision::Drop(_)) {
             self.line.on_departure(packet.size, now);

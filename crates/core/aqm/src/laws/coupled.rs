@@ -15,7 +15,7 @@ mod tests;
 pub use config::{CoupledConfig, CoupledSlope};
 pub(crate) use slope::{Measure, Slope};
 
-use crate::shell::{Decision, Law, Store};
+use crate::shell::{Decision, Law, Waiting};
 use crate::{DecideAt, Reason};
 use shoal_packet::Packet;
 use shoal_units::{Rate, Stream, Time};
@@ -63,8 +63,12 @@ pub(crate) fn decide(
 }
 
 impl Law for Coupled {
+    fn decides_on_arrival(&self) -> bool {
+        self.decide == DecideAt::Enqueue
+    }
+
     #[inline]
-    fn on_arrival(&mut self, packet: &Packet, waiting: &Store, _: Time, random: &mut Stream) -> Decision {
+    fn on_arrival(&mut self, packet: &Packet, waiting: &Waiting, _: Time, random: &mut Stream) -> Decision {
         if self.decide == DecideAt::Dequeue {
             return Decision::Pass;
         }
@@ -75,7 +79,13 @@ impl Law for Coupled {
     /// The last packet is not dropped, whatever was drawn: in a kernel, a scheduler that asks a queue for a
     /// packet and gets none takes it for empty (`sch_codel` and `sch_dualpi2` spare the last packet too).
     #[inline]
-    fn on_departure(&mut self, packet: &Packet, waiting: &Store, now: Time, random: &mut Stream) -> Decision {
+    fn on_departure(
+        &mut self,
+        packet: &Packet,
+        waiting: &Waiting,
+        now: Time,
+        random: &mut Stream,
+    ) -> Decision {
         if self.decide == DecideAt::Enqueue {
             return Decision::Pass;
         }

@@ -15,7 +15,7 @@ pub use config::{AverageScope, DualRedConfig};
 
 use super::red::Instance;
 use crate::Class;
-use crate::shell::{Decision, Law, Store, Transmitter};
+use crate::shell::{Decision, Law, Transmitter, Waiting};
 use shoal_packet::Packet;
 use shoal_units::{Rate, Stream, Time};
 
@@ -51,13 +51,17 @@ impl DualRed {
 impl Law for DualRed {
     const LIMIT_FIRST: bool = false;
 
+    fn decides_on_arrival(&self) -> bool {
+        true
+    }
+
     #[inline]
     fn line(&mut self) -> Option<&mut Transmitter> {
         Some(&mut self.line)
     }
 
     #[inline]
-    fn on_arrival(&mut self, packet: &Packet, waiting: &Store, now: Time, random: &mut Stream) -> Decision {
+    fn on_arrival(&mut self, packet: &Packet, waiting: &Waiting, now: Time, random: &mut Stream) -> Decision {
         let backlog = waiting.backlog();
         let (own, other) = match Class::of(packet) {
             Class::Ect => (&mut self.ect, &mut self.not_ect),

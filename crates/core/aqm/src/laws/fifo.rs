@@ -26,8 +26,8 @@ pub struct FifoConfig {
 pub struct Fifo;
 
 impl Law for Fifo {
-    fn passes_alone_bytes(&self) -> u32 {
-        u32::MAX
+    fn decides_on_arrival(&self) -> bool {
+        true
     }
 }
 

@@ -86,9 +86,9 @@ impl FqCodel {
         packet.enqueued = now;
         let queue = &mut self.queues[index as usize];
         queue.bytes += u64::from(packet.size);
-        self.all.put(&packet);
+        self.all.put(packet.size);
         if packet.ecn.is_capable() {
-            self.ect.put(&packet);
+            self.ect.put(packet.size);
         }
         self.chains.push(&mut queue.chain, packet);
     }
@@ -98,9 +98,9 @@ impl FqCodel {
         let queue = &mut self.queues[index as usize];
         let packet = self.chains.pop(&mut queue.chain)?;
         queue.bytes -= u64::from(packet.size);
-        self.all.take(&packet);
+        self.all.take(packet.size);
         if packet.ecn.is_capable() {
-            self.ect.take(&packet);
+            self.ect.take(packet.size);
         }
         Some(packet)
     }

@@ -16,7 +16,7 @@ pub use config::{GRED_QUEUES, GredConfig, GredMode, GredQueueConfig};
 
 use super::linux_red::{Control, TcError};
 use crate::Reason;
-use crate::shell::{Decision, Law, Store};
+use crate::shell::{Decision, Law, Waiting};
 use alloc::collections::VecDeque;
 use shoal_packet::{Ecn, Packet};
 use shoal_units::{Stream, Time};
@@ -99,7 +99,7 @@ impl Gred {
     }
 
     /// Handles a packet without a virtual queue, to which only the limit of the whole applies.
-    fn pass_through(&mut self, number: u8, packet: &Packet, waiting: &Store) -> Decision {
+    fn pass_through(&mut self, number: u8, packet: &Packet, waiting: &Waiting) -> Decision {
         if waiting.backlog_with(packet).bytes > self.limit {
             return Decision::Drop(Reason::Buffer);
         }
@@ -124,8 +124,12 @@ impl VirtualQueue {
 }
 
 impl Law for Gred {
+    fn decides_on_arrival(&self) -> bool {
+        true
+    }
+
     #[inline]
-    fn on_arrival(&mut self, packet: &Packet, waiting: &Store, now: Time, random: &mut Stream) -> Decision {
+    fn on_arrival(&mut self, packet: &Packet, waiting: &Waiting, now: Time, random: &mut Stream) -> Decision {
         let number = self.number_of(packet.ecn);
         let others = self.averages_before(number);
         let total = waiting.backlog().bytes;
@@ -160,10 +164,10 @@ impl Law for Gred {
 
     /// Idle time begins when the last packet leaves, although it has yet to be transmitted (`gred_dequeue`).
     #[inline]
-    fn on_departure(&mut self, packet: &Packet, waiting: &Store, now: Time, _: &mut Stream) -> Decision {
-        let Some(number) = self.members.pop_front() else { return Decision::Pass };
+    fn on_left(&mut self, size: u16, waiting: &Waiting, now: Time) {
+        let Some(number) = self.members.pop_front() else { return };
         if let Some(Some(queue)) = self.queues.get_mut(number as usize) {
-            queue.backlog -= u64::from(packet.size);
+            queue.backlog -= u64::from(size);
             if self.mode == GredMode::Wred {
                 if waiting.backlog().bytes == 0 {
                     self.shared.idle_since = Some(now);
@@ -172,7 +176,6 @@ impl Law for Gred {
                 queue.idle_since = Some(now);
             }
         }
-        Decision::Pass
     }
 
     /// The average for packets that are not ECN-capable, as dual RED shows it.

@@ -20,7 +20,7 @@ pub(crate) use control::Control;
 pub use tc::{TcError, TcRed};
 
 use crate::Reason;
-use crate::shell::{Decision, Law, Store, Transmitter};
+use crate::shell::{Decision, Law, Store, Transmitter, Waiting};
 use shoal_packet::Packet;
 use shoal_units::{Rate, Span, Stream, Time};
 
@@ -72,13 +72,17 @@ impl LinuxRed {
 impl Law for LinuxRed {
     const LIMIT_FIRST: bool = false;
 
+    fn decides_on_arrival(&self) -> bool {
+        self.adapt_at == Time::NEVER
+    }
+
     #[inline]
     fn line(&mut self) -> Option<&mut Transmitter> {
         Some(&mut self.line)
     }
 
     #[inline]
-    fn on_arrival(&mut self, packet: &Packet, waiting: &Store, now: Time, random: &mut Stream) -> Decision {
+    fn on_arrival(&mut self, packet: &Packet, waiting: &Waiting, now: Time, random: &mut Stream) -> Decision {
         let backlog = waiting.backlog();
         self.control.on_arrival(backlog.bytes, self.line.idle_since(self.updated, backlog, now));
         self.updated = now;

@@ -13,7 +13,7 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
-use crate::shell::{Decision, Law, Single, Store};
+use crate::shell::{Decision, Law, Single, Waiting};
 use crate::{Extent, LawConfig, Reason, TcError};
 use shoal_packet::Packet;
 use shoal_units::{ModelDoc, Probability, Rate, Span, Stream, Time};
@@ -100,8 +100,12 @@ impl Events {
 }
 
 impl Law for OpenLoop {
+    fn decides_on_arrival(&self) -> bool {
+        true
+    }
+
     #[inline]
-    fn on_arrival(&mut self, packet: &Packet, _: &Store, now: Time, random: &mut Stream) -> Decision {
+    fn on_arrival(&mut self, packet: &Packet, _: &Waiting, now: Time, random: &mut Stream) -> Decision {
         let events = if packet.ecn.is_capable() { &mut self.marks } else { &mut self.drops };
         if events.hits(now, random) { Decision::signal(packet, Reason::Early) } else { Decision::Pass }
     }

@@ -17,7 +17,7 @@ pub use config::{DelayEstimate, Pi2Config};
 
 use super::pie::{DepartureRate, ticks};
 use crate::Reason;
-use crate::shell::{Decision, Law, Store};
+use crate::shell::{Decision, Law, Store, Waiting};
 use pi::Pi;
 use shoal_packet::Packet;
 use shoal_units::{Span, Stream, Time};
@@ -60,7 +60,7 @@ impl Pi2 {
 impl Law for Pi2 {
     /// `drop_early`.
     #[inline]
-    fn on_arrival(&mut self, packet: &Packet, waiting: &Store, _: Time, random: &mut Stream) -> Decision {
+    fn on_arrival(&mut self, packet: &Packet, waiting: &Waiting, _: Time, random: &mut Stream) -> Decision {
         if waiting.backlog().bytes < self.min_backlog_bytes {
             return Decision::Pass;
         }
@@ -78,7 +78,7 @@ impl Law for Pi2 {
     }
 
     #[inline]
-    fn on_departure(&mut self, packet: &Packet, waiting: &Store, now: Time, _: &mut Stream) -> Decision {
+    fn on_departure(&mut self, packet: &Packet, waiting: &Waiting, now: Time, _: &mut Stream) -> Decision {
         if self.estimate == DelayEstimate::Rate {
             self.rate.on_departure(packet.size, waiting.backlog().bytes, ticks(now));
         }

@@ -20,7 +20,7 @@ pub use config::PieConfig;
 pub(crate) use control::ticks;
 pub(crate) use rate::DepartureRate;
 
-use crate::shell::{Decision, Law, Store};
+use crate::shell::{Decision, Law, Store, Waiting};
 use crate::{Backlog, Reason};
 use control::{Control, MAX_PROB};
 use shoal_packet::Packet;
@@ -63,7 +63,7 @@ impl Pie {
 
 impl Law for Pie {
     #[inline]
-    fn on_arrival(&mut self, packet: &Packet, waiting: &Store, now: Time, random: &mut Stream) -> Decision {
+    fn on_arrival(&mut self, packet: &Packet, waiting: &Waiting, now: Time, random: &mut Stream) -> Decision {
         if self.asleep {
             self.wake(now);
         }
@@ -86,7 +86,7 @@ impl Law for Pie {
     }
 
     #[inline]
-    fn on_departure(&mut self, packet: &Packet, waiting: &Store, now: Time, _: &mut Stream) -> Decision {
+    fn on_departure(&mut self, packet: &Packet, waiting: &Waiting, now: Time, _: &mut Stream) -> Decision {
         self.control.on_departure(packet, waiting.backlog().bytes, now);
         Decision::Pass
     }

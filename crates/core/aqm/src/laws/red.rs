@@ -17,7 +17,7 @@ mod tests;
 pub use config::{MarkSpacing, RedConfig, RedParameters};
 pub(crate) use instance::Instance;
 
-use crate::shell::{Decision, Law, Store, Transmitter};
+use crate::shell::{Decision, Law, Transmitter, Waiting};
 use shoal_packet::Packet;
 use shoal_units::{Rate, Stream, Time};
 
@@ -42,13 +42,17 @@ impl Red {
 impl Law for Red {
     const LIMIT_FIRST: bool = false;
 
+    fn decides_on_arrival(&self) -> bool {
+        true
+    }
+
     #[inline]
     fn line(&mut self) -> Option<&mut Transmitter> {
         Some(&mut self.line)
     }
 
     #[inline]
-    fn on_arrival(&mut self, packet: &Packet, waiting: &Store, now: Time, random: &mut Stream) -> Decision {
+    fn on_arrival(&mut self, packet: &Packet, waiting: &Waiting, now: Time, random: &mut Stream) -> Decision {
         self.instance.on_arrival(waiting.backlog(), &self.line, now);
         match self.instance.decide(waiting.backlog_with(packet), random) {
             None => Decision::Pass,

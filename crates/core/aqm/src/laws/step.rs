@@ -11,7 +11,7 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
-use crate::shell::{Decision, Law, Single, Store, Threshold};
+use crate::shell::{Decision, Law, Single, Threshold, Waiting};
 use crate::{DecideAt, Extent, LawConfig, Level, Reason, TcError};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -48,7 +48,7 @@ impl Step {
 
 impl Law for Step {
     #[inline]
-    fn on_arrival(&mut self, packet: &Packet, waiting: &Store, _: Time, _: &mut Stream) -> Decision {
+    fn on_arrival(&mut self, packet: &Packet, waiting: &Waiting, _: Time, _: &mut Stream) -> Decision {
         if self.decide == DecideAt::Enqueue
             && self.threshold_of(packet).is_exceeded_by_queue(waiting.backlog_with(packet))
         {
@@ -58,7 +58,7 @@ impl Law for Step {
     }
 
     #[inline]
-    fn on_departure(&mut self, packet: &Packet, waiting: &Store, now: Time, _: &mut Stream) -> Decision {
+    fn on_departure(&mut self, packet: &Packet, waiting: &Waiting, now: Time, _: &mut Stream) -> Decision {
         if self.decide == DecideAt::Dequeue
             && self
                 .threshold_of(packet)
@@ -69,8 +69,8 @@ impl Law for Step {
         Decision::Pass
     }
 
-    fn passes_alone_bytes(&self) -> u32 {
-        self.marks.admits_alone_bytes().min(self.drops.admits_alone_bytes())
+    fn decides_on_arrival(&self) -> bool {
+        self.decide == DecideAt::Enqueue
     }
 }
 

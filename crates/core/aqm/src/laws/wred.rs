@@ -23,7 +23,7 @@ mod tests;
 pub use config::{WredConfig, WredProfile, WredThresholds};
 
 use crate::DecideAt;
-use crate::shell::{Decision, Law, Store};
+use crate::shell::{Decision, Law, Waiting};
 use profile::Profile;
 use shoal_packet::Packet;
 use shoal_units::{Rate, Span, Stream, Time};
@@ -63,7 +63,7 @@ impl Law for Wred {
     const LIMIT_FIRST: bool = false;
 
     #[inline]
-    fn on_arrival(&mut self, packet: &Packet, waiting: &Store, _: Time, random: &mut Stream) -> Decision {
+    fn on_arrival(&mut self, packet: &Packet, waiting: &Waiting, _: Time, random: &mut Stream) -> Decision {
         let is_ect = packet.ecn.is_capable();
         let dropped = self.drop.judge(!is_ect, waiting, Span::ZERO, random);
         let dropped = dropped.or(self.drop_ect.judge(is_ect, waiting, Span::ZERO, random));
@@ -80,7 +80,13 @@ impl Law for Wred {
     }
 
     #[inline]
-    fn on_departure(&mut self, packet: &Packet, waiting: &Store, now: Time, random: &mut Stream) -> Decision {
+    fn on_departure(
+        &mut self,
+        packet: &Packet,
+        waiting: &Waiting,
+        now: Time,
+        random: &mut Stream,
+    ) -> Decision {
         if self.decide == DecideAt::Dequeue {
             let waited = now.since(packet.enqueued);
             if let Some(reason) = self.mark.judge(packet.ecn.is_capable(), waiting, waited, random) {
@@ -90,8 +96,8 @@ impl Law for Wred {
         Decision::Pass
     }
 
-    fn passes_alone_bytes(&self) -> u32 {
-        if self.profiles().into_iter().all(Profile::ignores_a_lone_packet) { u32::MAX } else { 0 }
+    fn decides_on_arrival(&self) -> bool {
+        self.decide == DecideAt::Enqueue
     }
 
     /// The average of the profile that drops packets that are not ECT, else of the one that marks, else of the one that

@@ -1,6 +1,6 @@
 //! The shell of one FIFO.
 
-use super::{Decision, Store, Transmitter, mark};
+use super::{Bound, Closed, Decision, Store, Transmitter, Waiting, mark};
 use crate::{Backlog, Class, Dequeued, Extent, Queue, Reason, Verdict};
 use shoal_packet::Packet;
 use shoal_units::{Rate, Stream, Time};
@@ -21,7 +21,7 @@ pub trait Law {
 
     /// Decides on `packet`, which arrives and finds `waiting`.
     #[inline]
-    fn on_arrival(&mut self, packet: &Packet, waiting: &Store, now: Time, random: &mut Stream) -> Decision {
+    fn on_arrival(&mut self, packet: &Packet, waiting: &Waiting, now: Time, random: &mut Stream) -> Decision {
         let _ = (packet, waiting, now, random);
         Decision::Pass
     }
@@ -33,19 +33,33 @@ pub trait Law {
     }
 
     /// Decides on `packet`, which leaves `waiting` behind. After a drop the shell is asked for the next
-    /// packet immediately.
+    /// packet immediately. A law whose decisions all fall on arrival has [`Self::on_left`] instead.
     #[inline]
-    fn on_departure(&mut self, packet: &Packet, waiting: &Store, now: Time, random: &mut Stream) -> Decision {
-        let _ = (waiting, random);
-        if let Some(line) = self.line() {
-            line.on_departure(packet.size, now);
-        }
+    fn on_departure(
+        &mut self,
+        packet: &Packet,
+        waiting: &Waiting,
+        now: Time,
+        random: &mut Stream,
+    ) -> Decision {
+        let _ = random;
+        self.on_left(packet.size, waiting, now);
         Decision::Pass
     }
 
-    /// See [`Queue::passes_alone_bytes`]; the limit is the shell's.
-    fn passes_alone_bytes(&self) -> u32 {
-        0
+    /// Takes note of a packet of `size` bytes, which leaves `waiting` behind.
+    #[inline]
+    fn on_left(&mut self, size: u16, waiting: &Waiting, now: Time) {
+        let _ = waiting;
+        if let Some(line) = self.line() {
+            line.on_departure(size, now);
+        }
+    }
+
+    /// Whether all decisions fall on arrival, so that [`Closed`] can be the shell: the law has no timer, and of
+    /// departures it wants to hear [`Self::on_left`] only.
+    fn decides_on_arrival(&self) -> bool {
+        false
     }
 
     /// Called when the line asked for a packet and there was none.
@@ -78,6 +92,37 @@ pub trait Law {
     }
 }
 
+/// What becomes of `packet`, which arrives and finds `waiting`: whether it is to wait, and is marked, or is dropped.
+#[inline]
+pub(super) fn judge<L: Law>(
+    law: &mut L,
+    limit: Bound,
+    packet: &Packet,
+    waiting: &Waiting,
+    now: Time,
+    random: &mut Stream,
+) -> Verdict {
+    let overflows = |law: &mut L| {
+        let overflows = limit.is_exceeded_by(waiting.backlog_with(packet));
+        if overflows {
+            law.on_overflow(now);
+        }
+        overflows
+    };
+    if L::LIMIT_FIRST && overflows(law) {
+        return Verdict::Dropped(Reason::Buffer);
+    }
+    let mark = match law.on_arrival(packet, waiting, now, random) {
+        Decision::Pass => None,
+        Decision::Mark(reason) => packet.ecn.is_capable().then_some(reason),
+        Decision::Drop(reason) => return Verdict::Dropped(reason),
+    };
+    if !L::LIMIT_FIRST && overflows(law) {
+        return Verdict::Dropped(Reason::Buffer);
+    }
+    Verdict::Queued { mark }
+}
+
 /// One FIFO under a law.
 #[derive(Clone, Debug)]
 pub struct Single<L> {
@@ -96,6 +141,16 @@ impl<L: Law> Single<L> {
         Self { store: self.store.in_cells(cell_bytes), ..self }
     }
 
+    /// The queue, which must be empty, in the other shell, if its law decides on arrival only.
+    pub(crate) fn closed(&self) -> Option<Closed<L>>
+    where
+        L: Clone,
+    {
+        self.law
+            .decides_on_arrival()
+            .then(|| Closed::new(self.law.clone(), Waiting::clone(&self.store), self.store.limit()))
+    }
+
     /// The law.
     pub const fn law(&self) -> &L {
         &self.law
@@ -105,21 +160,14 @@ impl<L: Law> Single<L> {
 impl<L: Law> Queue for Single<L> {
     #[inline]
     fn enqueue(&mut self, mut packet: Packet, now: Time, random: &mut Stream) -> Verdict {
-        if L::LIMIT_FIRST && !self.store.fits(&packet) {
-            self.law.on_overflow(now);
-            return Verdict::Dropped(Reason::Buffer);
+        let verdict = judge(&mut self.law, self.store.limit(), &packet, &self.store, now, random);
+        if let Verdict::Queued { mark: reason } = verdict {
+            if reason.is_some() {
+                mark(&mut packet);
+            }
+            self.store.push(packet, now);
         }
-        let reason = match self.law.on_arrival(&packet, &self.store, now, random) {
-            Decision::Pass => None,
-            Decision::Mark(reason) => mark(&mut packet).then_some(reason),
-            Decision::Drop(reason) => return Verdict::Dropped(reason),
-        };
-        if !L::LIMIT_FIRST && !self.store.fits(&packet) {
-            self.law.on_overflow(now);
-            return Verdict::Dropped(Reason::Buffer);
-        }
-        self.store.push(packet, now);
-        Verdict::Queued { mark: reason }
+        verdict
     }
 
     #[inline]
@@ -147,10 +195,6 @@ impl<L: Law> Queue for Single<L> {
     #[inline]
     fn backlog(&self) -> Backlog {
         self.store.backlog()
-    }
-
-    fn passes_alone_bytes(&self) -> u32 {
-        self.law.passes_alone_bytes().min(self.store.fits_alone_bytes())
     }
 
     #[inline]

@@ -2,8 +2,8 @@
 
 use crate::{Backlog, Class, Extent};
 use alloc::collections::VecDeque;
+use core::ops::Deref;
 use shoal_packet::{Ecn, Packet};
-use shoal_units::cast::count_u32;
 use shoal_units::{Rate, Time};
 
 /// An [`Extent`] on the instantaneous queue in whole packets and bytes; an unlimited part is the type's
@@ -40,48 +40,52 @@ impl Bound {
     pub const fn is_exceeded_by(self, backlog: Backlog) -> bool {
         backlog.packets > self.packets || backlog.bytes > self.bytes
     }
-
-    /// Largest packet in bytes that does not exceed the bound alone; 0 if there is none.
-    pub(crate) fn admits_alone_bytes(self) -> u32 {
-        if self.packets == 0 { 0 } else { u32::try_from(self.bytes).unwrap_or(u32::MAX) }
-    }
 }
 
-/// Waiting packets in order of arrival. Its memory grows to the largest queue seen and stays.
+/// Counts of the packets that wait: all that a law learns of them on arrival.
 #[derive(Clone, Debug)]
-pub struct Store {
-    ring: VecDeque<Packet>,
-    bytes: u64,
+pub struct Waiting {
+    all: Backlog,
+    ect: Backlog,
     /// Size of the cells of the packet memory; 1 where bytes are counted.
     cell_bytes: u32,
     /// Bytes of the last cell of each packet that it leaves empty, in total.
     padding_bytes: u64,
-    ect: Backlog,
-    limit: Bound,
 }
 
-impl Store {
-    pub(crate) fn new(limit: Extent, line_rate: Rate) -> Self {
-        let limit = Bound::new(limit, line_rate);
-        let ring = VecDeque::new();
-        Self { ring, bytes: 0, cell_bytes: 1, padding_bytes: 0, ect: Backlog::default(), limit }
-    }
-
-    /// The empty store in a packet memory of cells of `cell_bytes`, at least 1. The limit still counts bytes.
-    pub(crate) fn in_cells(self, cell_bytes: u32) -> Self {
-        Self { cell_bytes, ..self }
-    }
+impl Waiting {
+    const NONE: Self = Self {
+        all: Backlog { packets: 0, bytes: 0 },
+        ect: Backlog { packets: 0, bytes: 0 },
+        cell_bytes: 1,
+        padding_bytes: 0,
+    };
 
     /// The present backlog.
     #[inline]
-    pub fn backlog(&self) -> Backlog {
-        Backlog { packets: count_u32(self.ring.len()), bytes: self.bytes }
+    pub const fn backlog(&self) -> Backlog {
+        self.all
+    }
+
+    /// The backlog including `packet`.
+    #[inline]
+    pub fn backlog_with(&self, packet: &Packet) -> Backlog {
+        let Backlog { packets, bytes } = self.all;
+        Backlog { packets: packets.saturating_add(1), bytes: bytes + u64::from(packet.size) }
+    }
+
+    #[inline]
+    pub(crate) fn class_backlog(&self, class: Class) -> Backlog {
+        match class {
+            Class::Ect => self.ect,
+            Class::NotEct => self.all.without(self.ect),
+        }
     }
 
     /// Bytes of the cells that the waiting packets occupy: a packet takes whole ones.
     #[inline]
-    pub(crate) fn occupied_bytes(&self) -> u64 {
-        self.bytes + self.padding_bytes
+    pub(crate) const fn occupied_bytes(&self) -> u64 {
+        self.all.bytes + self.padding_bytes
     }
 
     /// Bytes of its last cell that a packet of `size` bytes leaves empty.
@@ -91,41 +95,55 @@ impl Store {
         if self.cell_bytes > 1 { u64::from(size.next_multiple_of(self.cell_bytes) - size) } else { 0 }
     }
 
+    /// A packet of `size` bytes comes.
     #[inline]
-    pub(crate) fn class_backlog(&self, class: Class) -> Backlog {
-        match class {
-            Class::Ect => self.ect,
-            Class::NotEct => self.backlog().without(self.ect),
+    pub(super) fn put(&mut self, size: u16, is_ect: bool) {
+        self.padding_bytes += self.padding_of(size);
+        self.all.put(size);
+        if is_ect {
+            self.ect.put(size);
         }
     }
 
-    /// The backlog including `packet`.
+    /// A packet of `size` bytes goes.
     #[inline]
-    pub fn backlog_with(&self, packet: &Packet) -> Backlog {
-        let Backlog { packets, bytes } = self.backlog();
-        Backlog { packets: packets.saturating_add(1), bytes: bytes + u64::from(packet.size) }
+    pub(super) fn take(&mut self, size: u16, is_ect: bool) {
+        self.padding_bytes -= self.padding_of(size);
+        self.all.take(size);
+        if is_ect {
+            self.ect.take(size);
+        }
+    }
+}
+
+/// Waiting packets in order of arrival. Its memory grows to the largest queue seen and stays.
+#[derive(Clone, Debug)]
+pub struct Store {
+    ring: VecDeque<Packet>,
+    waiting: Waiting,
+    limit: Bound,
+}
+
+impl Store {
+    pub(crate) fn new(limit: Extent, line_rate: Rate) -> Self {
+        Self { ring: VecDeque::new(), waiting: Waiting::NONE, limit: Bound::new(limit, line_rate) }
     }
 
-    /// Whether `packet` fits below the limit.
-    #[inline]
-    pub(crate) fn fits(&self, packet: &Packet) -> bool {
-        !self.limit.is_exceeded_by(self.backlog_with(packet))
+    /// The empty store in a packet memory of cells of `cell_bytes`, at least 1. The limit still counts bytes.
+    pub(crate) fn in_cells(self, cell_bytes: u32) -> Self {
+        Self { waiting: Waiting { cell_bytes, ..self.waiting }, ..self }
     }
 
-    /// Largest packet in bytes that fits below the limit if nothing waits.
-    pub(crate) fn fits_alone_bytes(&self) -> u32 {
-        self.limit.admits_alone_bytes()
+    /// Its limit.
+    pub(super) const fn limit(&self) -> Bound {
+        self.limit
     }
 
     /// Appends `packet`; the caller has checked whether it fits.
     #[inline]
     pub(crate) fn push(&mut self, mut packet: Packet, now: Time) {
         packet.enqueued = now;
-        self.bytes += u64::from(packet.size);
-        self.padding_bytes += self.padding_of(packet.size);
-        if packet.ecn.is_capable() {
-            self.ect.put(&packet);
-        }
+        self.waiting.put(packet.size, packet.ecn.is_capable());
         self.ring.push_back(packet);
     }
 
@@ -150,12 +168,16 @@ impl Store {
             // large would be traversed to its end.
             self.ring.clear();
         }
-        self.bytes -= u64::from(packet.size);
-        self.padding_bytes -= self.padding_of(packet.size);
-        if packet.ecn.is_capable() {
-            self.ect.take(&packet);
-        }
+        self.waiting.take(packet.size, packet.ecn.is_capable());
         Some(packet)
+    }
+}
+
+impl Deref for Store {
+    type Target = Waiting;
+    #[inline]
+    fn deref(&self) -> &Waiting {
+        &self.waiting
     }
 }
 

@@ -28,12 +28,6 @@ impl Threshold {
         self.queue.is_exceeded_by(backlog)
     }
 
-    /// Largest packet in bytes that, alone in the queue and without a wait, does not exceed the threshold; 0 if there
-    /// is none.
-    pub(crate) fn admits_alone_bytes(self) -> u32 {
-        self.queue.admits_alone_bytes()
-    }
-
     /// On departure: whether a queue of `backlog`, or the wait of a packet, exceeds the threshold.
     #[inline]
     pub(crate) fn is_exceeded_by(self, backlog: Backlog, waited: Span) -> bool {

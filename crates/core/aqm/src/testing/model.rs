@@ -143,26 +143,11 @@ impl Model {
         self.now = then;
     }
 
-    /// A packet that need not be enqueued comes and goes without a trace.
-    fn check_that_it_passes(&self, packet: Packet) {
-        let (mut queue, mut random) = (self.queue.clone(), self.random.clone());
-        assert_eq!(queue.enqueue(packet, self.now, &mut random), Verdict::Queued { mark: None });
-        let Dequeued::Packet { packet: passed, mark: None, .. } = queue.dequeue(self.now, &mut random) else {
-            panic!("it does not pass unmarked");
-        };
-        assert_eq!(passed, Packet { enqueued: self.now, ..packet });
-        assert_eq!(format!("{queue:?} {random:?}"), format!("{:?} {:?}", self.queue, self.random));
-    }
-
     fn arrive(&mut self, flow: FlowId, size: u16, ecn: Ecn) {
         self.arrived += 1;
         // Sequence numbers distinguish the packets.
         let packet = Packet { ecn, seq: Seq(self.arrived as u32), ..Packet::empty(flow, size) };
         let fits = self.fits(&packet);
-        let passes_bytes = self.queue.passes_alone_bytes();
-        if self.waiting.is_empty() && passes_bytes > 0 && u32::from(size) <= passes_bytes {
-            self.check_that_it_passes(packet);
-        }
         match self.queue.enqueue(packet, self.now, &mut self.random) {
             Verdict::Queued { mark } => {
                 self.note(Outcome::Queued, &packet, mark);

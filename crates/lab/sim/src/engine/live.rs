@@ -97,6 +97,9 @@ impl Live {
         let arrived = self.simulation.run_before(bound, &mut Some(&mut watch));
         // Behind the last event there may be others at the same time.
         self.reached = if arrived { bound.time() } else { self.reached.max(behind(last)) };
+        // Departures are reported late; whoever looks now finds all of them.
+        let before = Time::from_picos(self.reached.as_picos().saturating_sub(1));
+        self.simulation.network.catch_up_monitored(before);
         self.reached
     }
 

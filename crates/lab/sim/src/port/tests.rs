@@ -10,8 +10,7 @@ use shoal_aqm::{
     PieConfig, Queue, QueueConfig, RedConfig, RedParameters, SchedulerConfig, Service, ShaperConfig,
     StepConfig, Tossing, Verdict,
 };
-use shoal_packet::Reason;
-use shoal_packet::{Ecn, FlowId, Packet, Seq};
+use shoal_packet::{Class, Ecn, FlowId, Packet, Reason, Seq};
 use shoal_scenario::{
     App, DelayChange, Experiment, Flow, Link, LinkId, Node, NodeId, OpportunitySchedule, Schedule,
     TraceConfig,
@@ -351,8 +350,8 @@ fn recorder(queue: QueueConfig, schedule: &Schedule, sink: Option<Box<dyn Packet
     Recorder::new(&experiment, sink)
 }
 
-/// The port as the network drives it: looked at when packets arrive and when it asks to be, and besides at the times
-/// `looks`, which must change nothing. Without a probe only deliveries are seen.
+/// What the port does as [`drive`] drives it. Without a probe only deliveries are seen; the port is then closed if its law
+/// decides on arrival.
 fn lazy(
     config: &QueueConfig,
     schedule: &Schedule,
@@ -363,6 +362,16 @@ fn lazy(
     let log = Log::default();
     let mut recorder = recorder(config.clone(), schedule, Some(Box::new(log.clone())));
     let mut port = Port::new(&link(config.clone(), schedule), SEED, probe);
+    port.close(&recorder);
+    let delivered = drive(&mut port, &mut recorder, arrivals, looks);
+    let mut fates = std::mem::take(&mut *log.0.lock().unwrap());
+    fates.extend(delivered);
+    fates
+}
+
+/// The port as the network drives it: looked at when packets arrive and when it asks to be, and besides at the times
+/// `looks`, which must change nothing. Returns the deliveries.
+fn drive(port: &mut Port, recorder: &mut Recorder, arrivals: &[Packet], looks: &[Time]) -> Vec<Fate> {
     let mut delivered = Vec::new();
     let mut pending = arrivals.iter().copied().peekable();
     let mut looks = looks.iter().copied().peekable();
@@ -375,22 +384,34 @@ fn lazy(
             break;
         }
         if own == now {
-            port.catch_up(now, &mut recorder);
+            port.catch_up(now, recorder);
             if let Some(packet) = port.deliver(now) {
                 delivered.push(Fate::Delivered { at: now, seq: packet.seq.0, ecn: packet.ecn });
             }
         } else if look == now {
             looks.next();
-            port.catch_up(now, &mut recorder);
+            port.report(now, recorder);
         } else {
             let packet = pending.next().expect("peeked");
-            port.arrive(packet, now, &mut recorder);
+            port.arrive(packet, now, recorder);
         }
     }
     assert_eq!(port.held(), 0);
-    let mut fates = std::mem::take(&mut *log.0.lock().unwrap());
-    fates.extend(delivered);
-    fates
+    delivered
+}
+
+/// What the meters of a port say that is open or closed, where it can be.
+fn metered(config: &QueueConfig, arrivals: &[Packet], looks: &[Time], is_closed: bool) -> String {
+    let mut recorder = recorder(config.clone(), &Schedule::default(), None);
+    let mut port = Port::new(&link(config.clone(), &Schedule::default()), SEED, 0);
+    if is_closed {
+        port.close(&recorder);
+    }
+    let delivered = drive(&mut port, &mut recorder, arrivals, looks);
+    port.report(Time::ZERO + Span::from_secs(999), &mut recorder);
+    let meters = [Class::Ect, Class::NotEct]
+        .map(|class| (recorder.collector.delay(0, class).clone(), recorder.collector.class_queue(0, class)));
+    format!("{delivered:?} {meters:?} {:?} {:?}", port.law_state(), recorder.collector.balance())
 }
 
 /// Every packet event with the bytes that wait after it.
@@ -665,6 +686,12 @@ proptest! {
             prop_assert_eq!(&seen, &others, "{:?}", config);
             let (unmonitored, _) = apart(lazy(&config, &schedule, &arrivals, &looks, UNMONITORED));
             prop_assert_eq!(&unmonitored, &expected, "{:?}", config);
+            prop_assert_eq!(
+                metered(&config, &arrivals, &looks, true),
+                metered(&config, &arrivals, &looks, false),
+                "{:?}",
+                config
+            );
         }
     }
 }

@@ -46,17 +46,3 @@ fn packets_leave_in_order_of_arrival_unmarked_and_stamped() {
     assert_eq!(bench.queue.next_timer(), Time::NEVER);
     assert_eq!(bench.queue.average_bytes(), None);
 }
-
-#[test]
-fn a_packet_passes_alone_if_the_limit_admits_it() {
-    for (limit, bytes) in [
-        (Extent::Unlimited, u32::MAX),
-        (Extent::Packets(1), u32::MAX),
-        (Extent::Packets(0), 0),
-        (Extent::Bytes(3000), 3000),
-        // 1.2 ms at 10 Mbit/s.
-        (Extent::Time(Span::from_micros(1200)), 1500),
-    ] {
-        assert_eq!(fifo(limit).queue.passes_alone_bytes(), bytes, "{limit:?}");
-    }
-}

@@ -153,16 +153,3 @@ fn the_limit_comes_before_the_threshold() {
     assert!(bench.is_marked());
     assert_eq!(bench.arrive(1, Ecn::Ect0), Verdict::Dropped(Reason::Buffer));
 }
-
-#[test]
-fn a_packet_passes_alone_below_both_thresholds_and_the_limit() {
-    let on_arrival = |threshold| step(threshold, DecideAt::Enqueue);
-    let passes = |config| Bench::any(config).queue.passes_alone_bytes();
-    assert_eq!(passes(on_arrival(Extent::Packets(0))), 0);
-    assert_eq!(passes(on_arrival(Extent::Bytes(2000))), 2000);
-    assert_eq!(passes(StepConfig { limit: Extent::Bytes(1000), ..on_arrival(Extent::Bytes(2000)) }), 1000);
-    assert_eq!(passes(StepConfig { drop_threshold: Extent::Bytes(9), ..on_arrival(Extent::Packets(1)) }), 9);
-    // A packet that is alone has not waited.
-    let no_wait = step(Extent::Time(Span::ZERO), DecideAt::Dequeue);
-    assert_eq!(passes(StepConfig { limit: Extent::Unlimited, ..no_wait }), u32::MAX);
-}

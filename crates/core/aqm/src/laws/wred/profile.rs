@@ -1,7 +1,7 @@
 //! One profile at work: what it compares, its average, and its decisions.
 
 use super::{WredProfile, WredThresholds};
-use crate::shell::Store;
+use crate::shell::Waiting;
 use crate::{DecideAt, Reason};
 use shoal_units::{Probability, Rate, Span, Stream};
 
@@ -71,7 +71,7 @@ impl Profile {
     pub(super) fn judge(
         &mut self,
         for_it: bool,
-        waiting: &Store,
+        waiting: &Waiting,
         waited: Span,
         random: &mut Stream,
     ) -> Option<Reason> {
@@ -108,12 +108,6 @@ impl Profile {
             probability => probability.happens(random.uniform_u32()),
         };
         is_selected.then_some(Reason::Early)
-    }
-
-    /// Whether a packet that finds nothing and does not wait is never selected and leaves no trace in an average.
-    pub(super) fn ignores_a_lone_packet(&self) -> bool {
-        // At a queue of 0 the probability is 0 unless both thresholds are there.
-        self.max > 0.0 && self.gain >= 1.0
     }
 
     /// The average if the profile keeps one of bytes.

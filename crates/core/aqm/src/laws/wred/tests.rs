@@ -402,18 +402,6 @@ fn a_step_in_time_on_departure_is_the_law_step_and_ce_threshold() {
     assert!((200..2200).contains(&marks), "seed {SEED}: {marks}");
 }
 
-/// A packet that finds nothing and does not wait is selected only where a step is at zero. With a weight it moves the
-/// averages.
-#[test]
-fn a_lone_packet_passes_unless_a_step_is_at_zero() {
-    let passes = |config: WredConfig| Bench::any(config).queue.passes_alone_bytes();
-    let config = WredConfig { mark: Some(bytes(0, 1000, 1.0)), drop: Some(packets(1, 1, 1.0)), ..NOTHING };
-    assert_eq!(passes(config), u32::MAX);
-    assert_eq!(passes(WredConfig { limit: Extent::Bytes(9000), ..config }), 9000);
-    assert_eq!(passes(WredConfig { drop: Some(packets(0, 0, 1.0)), ..config }), 0);
-    assert_eq!(passes(WredConfig { weight: 1, ..config }), 0);
-}
-
 /// Levels for plots are those in effect.
 #[test]
 fn levels_are_rounded_up_to_cells() {
