@@ -17,7 +17,7 @@ PAGE := crates/front/web/page
 T95 = from shoal.stats import student_t_quantile as q; print([round(q(0.975, n), 6) for n in range(1, 10)])
 
 .PHONY: help setup run test test-rust test-python test-modules test-linux test-web test-page test-docs test-wheel \
-	test-all check generate fmt page site wheel bench record recheck mutants fuzz clean
+	test-all check generate fmt page site wheel bench record recheck mutants fuzz hashes clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -114,6 +114,9 @@ wheel: page $(VENV)/.wheel ## Build a wheel for all Linux distributions since 20
 
 bench: ## Print the benchmark table; only ratios mean anything; BENCH='--race PROGRAM' races it
 	@$(DEV) bench $(BENCH)
+
+hashes: ## Print a hash of the results of each shipped scenario: of two builds with the same results they are the same
+	@cargo run --quiet --release -p shoal-benches -- --hashes
 
 record: setup $(VENV)/.test ## Measure a study and write its page in docs/records: NAME=...; without it they are listed
 	@$(DEV) record $(NAME)

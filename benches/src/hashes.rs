@@ -16,7 +16,7 @@ pub(crate) fn print() -> ExitCode {
         let name = path.strip_prefix(&folder).unwrap_or(&path).display();
         match hash(&path) {
             Ok(hash) => println!("{hash:016x} {name}"),
-            Err(reason) => println!("- {name}: {reason}"),
+            Err(reason) => println!("- {name}: {}", reason.lines().next().unwrap_or_default()),
         }
     }
     ExitCode::SUCCESS

@@ -4,9 +4,10 @@
 mod tests;
 
 use crate::{
-    Backlog, Class, Closed, Dequeued, Extent, Law, LawConfig, Level, Queue, Reason, TcError, Verdict,
-    for_each_law,
+    Backlog, Class, Closed, Dequeued, Extent, Law, LawConfig, Level, Queue, Reason, TcError, Transmission,
+    Verdict, for_each_law,
 };
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use shoal_packet::Packet;
 use shoal_units::{ModelDoc, Rate, Stream, Time};
@@ -107,7 +108,7 @@ macro_rules! any_closed {
         /// Any queue in the shell that knows when packets leave: see [`Closed`].
         #[derive(Clone, Debug)]
         pub enum AnyClosed {
-            $(#[allow(missing_docs, reason = "the name of the law")] $law(Closed<crate::$law>),)+
+            $(#[allow(missing_docs, reason = "the name of the law")] $law(Box<Closed<crate::$law>>),)+
         }
 
         impl AnyQueue {
@@ -115,7 +116,7 @@ macro_rules! any_closed {
             /// on arrival.
             pub fn closed(&self) -> Option<AnyClosed> {
                 match self {
-                    $(Self::$law(queue) => queue.closed().map(AnyClosed::$law),)+
+                    $(Self::$law(queue) => queue.closed().map(Box::new).map(AnyClosed::$law),)+
                     _ => None,
                 }
             }
@@ -135,7 +136,7 @@ macro_rules! any_closed {
 
             /// See [`Closed::leave`].
             #[inline]
-            pub fn leave(&mut self, now: Time, tell: impl FnMut(Time, Backlog)) {
+            pub fn leave(&mut self, now: Time, tell: impl FnMut(&Transmission, Backlog)) {
                 match self { $(Self::$law(queue) => queue.leave(now, tell),)+ }
             }
 
@@ -163,7 +164,7 @@ any_closed!(Fifo, Step, Red, LinuxRed, DualRed, OpenLoop, Coupled, Gred, Wred);
 impl Queue for AnyQueue {
     #[allow(clippy::inline_always, reason = "as for `outlook`")]
     #[inline(always)]
-    fn enqueue(&mut self, packet: Packet, now: Time, random: &mut Stream) -> Verdict {
+    fn enqueue(&mut self, packet: &Packet, now: Time, random: &mut Stream) -> Verdict {
         pass!(self, queue => queue.enqueue(packet, now, random))
     }
     #[allow(clippy::inline_always, reason = "as for `outlook`")]

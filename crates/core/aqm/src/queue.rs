@@ -54,8 +54,8 @@ pub enum Dequeued {
 /// The caller guarantees that `now` never decreases over calls, and that `dequeue` is called when transmission of a
 /// packet may start (the transmitter is idle), in particular right after an `enqueue` into an idle port.
 pub trait Queue {
-    /// A packet arrives. Sets `packet.enqueued` and, if it marks, `packet.ecn`.
-    fn enqueue(&mut self, packet: Packet, now: Time, random: &mut Stream) -> Verdict;
+    /// A packet arrives. The queue keeps a copy of it, whose `enqueued` it sets, and if it marks, `ecn`.
+    fn enqueue(&mut self, packet: &Packet, now: Time, random: &mut Stream) -> Verdict;
     /// The transmitter is free.
     fn dequeue(&mut self, now: Time, random: &mut Stream) -> Dequeued;
     /// Size in bytes of the packet that [`Queue::dequeue`] would take out at `now`, to be sent or dropped; `None` if

@@ -9,17 +9,20 @@
         clippy::cast_possible_wrap
     )
 )]
+extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
 mod backlog;
 mod ecn;
 mod packet;
+mod ring;
 mod seq;
 mod vocabulary;
 
 pub use backlog::Backlog;
 pub use ecn::Ecn;
 pub use packet::{Flags, FlowId, Packet, Sack, SackBlocks};
+pub use ring::Ring;
 pub use seq::Seq;
 pub use vocabulary::{CaState, Class, Reason};

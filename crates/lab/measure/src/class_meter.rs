@@ -4,7 +4,6 @@ use crate::Histogram;
 use crate::fields::described;
 use crate::metrics::finite;
 use serde::{Deserialize, Serialize};
-use shoal_units::Time;
 
 described! {
 
@@ -28,12 +27,9 @@ pub struct ClassCounts {
 }
 }
 
-/// Counts, delays and backlog of one class at a link.
+/// Counts, delays and queue of one class at a link.
 #[derive(Clone, Debug)]
 pub(crate) struct ClassMeter {
-    /// Waiting packets of the class since `since`, which is not before the start of the window.
-    packets: u32,
-    since: Time,
     /// Waiting packets of the class, weighted by picoseconds.
     pub(crate) queue_packets: Histogram,
     /// Queueing delay in picoseconds, one value for each packet.
@@ -46,10 +42,8 @@ pub(crate) struct ClassMeter {
 }
 
 impl ClassMeter {
-    pub(crate) const fn new(window_start: Time) -> Self {
+    pub(crate) const fn new() -> Self {
         Self {
-            packets: 0,
-            since: window_start,
             queue_packets: Histogram::new(),
             delay: Histogram::new(),
             arrived: 0,
@@ -57,37 +51,6 @@ impl ClassMeter {
             dropped: 0,
             departed: 0,
             departed_bytes: 0,
-        }
-    }
-
-    /// Waiting packets of the class.
-    pub(crate) const fn packets(&self) -> u32 {
-        self.packets
-    }
-
-    /// Adds a waiting packet.
-    #[inline]
-    pub(crate) fn on_join(&mut self, now: Time) {
-        self.advance(now);
-        self.packets += 1;
-    }
-
-    /// Removes a waiting packet.
-    #[inline]
-    pub(crate) fn on_leave(&mut self, now: Time) {
-        self.advance(now);
-        self.packets -= 1;
-    }
-
-    /// Records the backlog up to `now`.
-    // Inlined in its callers: calls cost 1.5 % of a run over a single link.
-    #[allow(clippy::inline_always, reason = "measured, see above")]
-    #[inline(always)]
-    pub(crate) fn advance(&mut self, now: Time) {
-        if now > self.since {
-            let span = (now - self.since).as_picos();
-            self.queue_packets.record_weighted(u64::from(self.packets), span);
-            self.since = now;
         }
     }
 

@@ -20,6 +20,7 @@ mod measured;
 pub mod metrics;
 mod path;
 mod queue_meter;
+mod recent;
 mod result;
 mod sampler;
 mod sender_sample;

@@ -6,7 +6,7 @@
 use crate::moving_delay::MovingDelay;
 use shoal_measure::PathResult;
 use shoal_netem::{Counts, Impairments, Netem};
-use shoal_packet::Packet;
+use shoal_packet::{Packet, Ring};
 use shoal_scenario::{DelayChange, Link};
 use shoal_units::{Stream, Time};
 use std::collections::VecDeque;
@@ -42,13 +42,13 @@ impl Impaired {
         self.delay.replan(changes);
     }
 
-    pub(crate) fn put(&mut self, mut packet: Packet, left: Time) {
-        packet.enqueued = left;
+    /// A packet comes, at the time that it carries.
+    pub(crate) fn put(&mut self, packet: Packet) {
         self.coming.push_back(packet);
     }
 
     /// Carries out what happens by `now`; packets that reach the other end are appended to `arrived`, with the time.
-    pub(crate) fn advance(&mut self, now: Time, arrived: &mut VecDeque<Packet>) {
+    pub(crate) fn advance(&mut self, now: Time, arrived: &mut Ring<Packet>) {
         while let Some(at) = self.next_event().filter(|at| *at <= now) {
             // At equal times those come first that are due.
             let is_due = self.netem.next_event() == Some(at);
@@ -56,9 +56,8 @@ impl Impaired {
                 self.netem.set_delay(self.delay.at(at));
                 self.netem.enqueue(packet, at);
             }
-            while let Some(mut packet) = self.netem.dequeue(at, &mut self.outside) {
-                packet.enqueued = at;
-                arrived.push_back(packet);
+            while let Some(packet) = self.netem.dequeue(at, &mut self.outside) {
+                arrived.push_back(&packet).enqueued = at;
             }
         }
     }

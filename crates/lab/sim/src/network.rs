@@ -96,7 +96,9 @@ impl Network {
                 port.card_queue = card_queue;
                 port.member = pools.member(index);
                 port.hot.is_special |= port.member != ALONE;
-                port.is_card = experiment.is_card(link);
+                if experiment.is_card(link) {
+                    port.become_card();
+                }
                 port
             })
             .collect();
@@ -178,7 +180,7 @@ impl Network {
         if self.recorder.collector.traces_segments(packet.flow.0) {
             self.on_segment(&packet, SegmentEvent::Send, now);
         }
-        self.enter_hop(packet, now);
+        self.enter_hop(&packet, now);
     }
 
     /// Carries out the earliest event, which is due at `now`. If a packet reaches the end of its route, it is written
@@ -191,27 +193,26 @@ impl Network {
             return self.step_special(key, now, arrived);
         }
         port.catch_up(now, &mut self.recorder);
-        let packet = port.deliver(now);
+        let has_arrived = port.deliver(now, arrived);
         let next = port.next_event();
         port.hot.pending = next.is_some();
         let again = next.map(|time| self.numbers.key(time, link));
         self.event_queue.replace_next(again);
-        self.forward(packet?, now, arrived)
+        if has_arrived { self.forward(arrived, now) } else { None }
     }
 
     /// Sends a packet that has left a link on its way.
     #[inline]
-    fn forward(&mut self, packet: Packet, now: Time, arrived: &mut Packet) -> Option<Arrival> {
+    fn forward(&mut self, packet: &Packet, now: Time) -> Option<Arrival> {
         let hop = self.routes[packet.route as usize];
         if hop >= TO_CARD && self.recorder.collector.traces_segments(packet.flow.0) {
-            self.on_segment(&packet, SegmentEvent::Receive, now);
+            self.on_segment(packet, SegmentEvent::Receive, now);
         }
         if hop < TO_CARD {
             self.enter_hop(packet, now);
             return None;
         }
         self.delivered += 1;
-        *arrived = packet;
         Some(match hop {
             TO_RECEIVER => Arrival::Receiver,
             TO_SENDER => Arrival::Sender,
@@ -222,9 +223,8 @@ impl Network {
     }
 
     #[inline]
-    fn enter_hop(&mut self, mut packet: Packet, now: Time) {
+    fn enter_hop(&mut self, packet: &Packet, now: Time) {
         let link = self.routes[packet.route as usize];
-        packet.route += 1;
         let port = &mut self.ports[link as usize];
         if port.hot.is_special {
             return self.enter_special(packet, link, now);
@@ -262,7 +262,7 @@ impl Network {
     /// A separate function keeps the path of all other packets short.
     #[cold]
     #[inline(never)]
-    fn enter_special(&mut self, packet: Packet, link: u32, now: Time) {
+    fn enter_special(&mut self, packet: &Packet, link: u32, now: Time) {
         if link >= self.links {
             return self.enter_host_queue(packet, link, now);
         }
@@ -309,7 +309,7 @@ impl Network {
         }
         port.catch_up(now, &mut self.recorder);
         port.advance(now);
-        let packet = port.deliver(now);
+        let has_arrived = port.deliver(now, arrived);
         if port.member != ALONE {
             self.pools.settle(port.member, port);
         }
@@ -320,21 +320,21 @@ impl Network {
         }
         let again = next.map(|time| self.numbers.key(time, link));
         self.event_queue.replace_next(again);
-        self.forward(packet?, now, arrived)
+        if has_arrived { self.forward(arrived, now) } else { None }
     }
 
-    fn arrive_at_shared(&mut self, packet: Packet, link: u32, now: Time) {
+    fn arrive_at_shared(&mut self, packet: &Packet, link: u32, now: Time) {
         let member = self.ports[link as usize].member;
         // Events that are due at the port itself come first, too.
         self.ports[link as usize].catch_up(now, &mut self.recorder);
         self.pools.settle(member, &self.ports[link as usize]);
-        let admitted = self.pools.admits(member, &packet, now, &mut self.ports, &mut self.recorder);
+        let admitted = self.pools.admits(member, packet, now, &mut self.ports, &mut self.recorder);
         let port = &mut self.ports[link as usize];
         if admitted {
             port.arrive(packet, now, &mut self.recorder);
             self.pools.settle(member, port);
         } else {
-            port.refuse(&packet, now, &mut self.recorder);
+            port.refuse(packet, now, &mut self.recorder);
         }
     }
 

@@ -78,13 +78,13 @@ impl Hot {
 
     /// The last bit of the packet leaves the transmitter at `left`.
     #[inline]
-    fn put(&mut self, course: &mut Option<Box<Course>>, packet: Packet, left: Time) {
+    fn put(&mut self, course: &mut Option<Box<Course>>, packet: &Packet, left: Time) {
         if self.has_course
             && let Some(course) = course
         {
             return self.wire.put_on_course(course, packet, left);
         }
-        self.wire.put(packet, left);
+        self.wire.put(packet, left, false);
     }
 }
 
@@ -93,7 +93,7 @@ enum Head {
     /// Nothing: the link is a pure delay.
     None,
     /// A queue that may decide when a packet leaves it, or a transmitter whose rate changes.
-    Line(Line),
+    Line(Box<Line>),
     /// A queue that decides on arrival, and a transmitter of constant rate.
     Closed(Closed),
 }
@@ -110,6 +110,8 @@ struct Line {
     /// arrival may be sent before. Any transmission from then on ends later.
     held_until: Time,
     random: Stream,
+    /// Time that all that waits will take, if the link is the card of a host and its rate never changes.
+    waiting_span: Option<Span>,
     /// Opportunities to send instead of a rate; `transmission` is then never ready.
     opportunities: Option<Box<OpportunityLine>>,
 }
@@ -127,15 +129,16 @@ impl Port {
                 Some(_) => [RateChange { at: Time::ZERO, rate: Rate::from_bps(0) }].into(),
                 None => link.schedule.rate.clone(),
             };
-            Head::Line(Line {
+            Head::Line(Box::new(Line {
                 timer: queue.next_timer(),
                 held_until: Time::NEVER,
                 queue,
                 random: Stream::new(seed, &format!("link/{}", link.name)),
+                waiting_span: None,
                 transmission: Transmission::new(rate, changes),
                 opportunities: own.map(|own| Box::new(OpportunityLine::new(own))),
                 overhead: u32::from(link.overhead_bytes),
-            })
+            }))
         });
         let course = Course::of(link, seed).map(Box::new);
         let delay = if course.is_some() { Span::ZERO } else { link.delay };
@@ -146,11 +149,20 @@ impl Port {
         Self { hot, course, probe, head, is_card: false, card_queue: None, member: ALONE }
     }
 
+    /// Makes the port the card of a host, before anything comes through it.
+    pub(crate) fn become_card(&mut self) {
+        self.is_card = true;
+        if let Head::Line(line) = &mut self.head {
+            line.waiting_span = line.transmission.constant().map(|_| Span::ZERO);
+        }
+    }
+
     /// Closes the port, through which nothing has come yet, if that changes nothing that anyone sees.
     pub(crate) fn close(&mut self, recorder: &Recorder) {
         let is_seen = self.probe != UNMONITORED && recorder.has_sink();
         let Head::Line(line) = &self.head else { return };
-        if self.hot.is_special || self.hot.has_course || is_seen {
+        // Those that share memory are asked when each packet leaves.
+        if self.member != ALONE || self.hot.has_course || is_seen {
             return;
         }
         if let Some(serialiser) = line.transmission.constant()
@@ -184,11 +196,11 @@ impl Port {
 
     /// Handles the arrival of a packet.
     #[inline]
-    pub(crate) fn arrive(&mut self, packet: Packet, now: Time, recorder: &mut Recorder) {
+    pub(crate) fn arrive(&mut self, packet: &Packet, now: Time, recorder: &mut Recorder) {
         let (hot, course) = (&mut self.hot, &mut self.course);
         let line = match &mut self.head {
             Head::None => return hot.put(course, packet, now),
-            Head::Closed(closed) => return closed.arrive(packet, hot, course, self.probe, now, recorder),
+            Head::Closed(closed) => return closed.arrive(packet, hot, now, recorder),
             Head::Line(line) => line,
         };
         if hot.due <= now {
@@ -197,20 +209,23 @@ impl Port {
         if self.probe != UNMONITORED {
             // Only rows about packets need the backlog.
             let found = if recorder.has_sink() { line.queue.backlog() } else { Backlog::default() };
-            recorder.on_arrival(self.probe, &packet, found, now);
+            recorder.on_arrival(self.probe, packet, found, now);
         }
         let verdict = line.queue.enqueue(packet, now, &mut line.random);
         let backlog = line.refresh(hot);
         if self.probe != UNMONITORED {
-            recorder.on_verdict(self.probe, &packet, verdict, backlog, now);
+            recorder.on_verdict(self.probe, packet, verdict, backlog, now);
         }
         match verdict {
-            Verdict::Queued { .. } => {}
+            Verdict::Queued { .. } => line.comes(packet),
             Verdict::Dropped(_) => {
-                recorder.on_lost(&packet);
+                recorder.on_lost(packet);
                 return line.await_next(hot);
             }
-            Verdict::Displaced => line.drop_displaced(hot, self.probe, now, recorder),
+            Verdict::Displaced => {
+                line.comes(packet);
+                line.drop_displaced(hot, self.probe, now, recorder);
+            }
         }
         if hot.free == line.held_until {
             line.release(hot, now);
@@ -240,7 +255,7 @@ impl Port {
     /// Reports everything that should have happened by `now`.
     pub(crate) fn report(&mut self, now: Time, recorder: &mut Recorder) {
         match &mut self.head {
-            Head::Closed(closed) => closed.catch_up(self.probe, now, recorder),
+            Head::Closed(closed) => closed.catch_up(now, recorder),
             _ => self.catch_up(now, recorder),
         }
     }
@@ -252,10 +267,10 @@ impl Port {
         self.card_queue.as_mut().is_none_or(|queue| queue.takes(bytes, begins, now))
     }
 
-    /// The packet that reaches the other end by `now`, if there is one.
+    /// Copies the packet that reaches the other end by `now` to `arrived`; returns whether there is one.
     #[inline]
-    pub(crate) fn deliver(&mut self, now: Time) -> Option<Packet> {
-        self.hot.wire.deliver(now)
+    pub(crate) fn deliver(&mut self, now: Time, arrived: &mut Packet) -> bool {
+        self.hot.wire.deliver(now, arrived)
     }
 
     /// Time at which the port must be examined again: the next delivery, or the next transmission if no
@@ -330,6 +345,9 @@ impl Port {
             Head::Closed(_) => return self.hot.free,
             Head::Line(line) => line,
         };
+        if let Some(span) = line.waiting_span {
+            return self.hot.free + span;
+        }
         let Backlog { packets, bytes, .. } = line.queue.backlog();
         let waiting = bytes + u64::from(packets) * u64::from(line.overhead);
         if let Some(opportunities) = &line.opportunities {
@@ -437,11 +455,28 @@ impl Line {
         self.held_until = Time::NEVER;
     }
 
+    /// A packet waits.
+    #[inline]
+    fn comes(&mut self, packet: &Packet) {
+        if let Some(span) = &mut self.waiting_span {
+            *span += self.transmission.span_now(u32::from(packet.size) + self.overhead);
+        }
+    }
+
+    /// A packet waits no more.
+    #[inline]
+    fn goes(&mut self, packet: &Packet) {
+        if let Some(span) = &mut self.waiting_span {
+            *span -= self.transmission.span_now(u32::from(packet.size) + self.overhead);
+        }
+    }
+
     /// Counts the packets that an arrival has displaced.
     #[cold]
     fn drop_displaced(&mut self, hot: &mut Hot, probe: u32, now: Time, recorder: &mut Recorder) {
         while let Some((packet, reason)) = self.queue.take_displaced() {
             let backlog = self.refresh(hot);
+            self.goes(&packet);
             if probe != UNMONITORED {
                 recorder.on_drop_from_queue(probe, &packet, reason, backlog, now);
             }
@@ -468,7 +503,7 @@ impl Line {
             return;
         }
         if let Some((packet, wire_bytes)) = self.take_next(hot, probe, at, recorder) {
-            self.serialise(packet, wire_bytes, at, hot, course);
+            self.serialise(&packet, wire_bytes, at, hot, course);
         }
     }
 
@@ -485,7 +520,7 @@ impl Line {
     ) {
         let Some((packet, wire_bytes)) = self.take_next(hot, probe, at, recorder) else { return };
         let Some(opportunities) = &mut self.opportunities else { return };
-        hot.put(course, packet, opportunities.send(wire_bytes));
+        hot.put(course, &packet, opportunities.send(wire_bytes));
         hot.free = opportunities.ready();
     }
 
@@ -510,6 +545,7 @@ impl Line {
                     return None;
                 }
                 Dequeued::Packet { packet, mark, was_marked } => {
+                    self.goes(&packet);
                     let wire_bytes = self.wire_bytes(&packet);
                     if probe != UNMONITORED {
                         let mark = if was_marked { None } else { mark };
@@ -518,6 +554,7 @@ impl Line {
                     return Some((packet, wire_bytes));
                 }
                 Dequeued::Dropped { packet, reason } => {
+                    self.goes(&packet);
                     if probe != UNMONITORED {
                         recorder.on_drop_from_queue(probe, &packet, reason, backlog, at);
                     }
@@ -531,7 +568,7 @@ impl Line {
     #[inline]
     fn serialise(
         &mut self,
-        packet: Packet,
+        packet: &Packet,
         wire_bytes: u32,
         at: Time,
         hot: &mut Hot,

@@ -2,17 +2,16 @@
 
 use crate::impaired::Impaired;
 use crate::moving_delay::MovingDelay;
-use shoal_packet::Packet;
+use shoal_packet::{Ecn, Packet, Ring};
 use shoal_scenario::{DelayChange, Link};
 use shoal_units::{Span, Time};
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Packets in propagation, in the order of their delivery. `Packet::enqueued` is the time from which each still needs
 /// `delay`.
 #[derive(Default)]
 pub(crate) struct Wire {
-    packets: VecDeque<Packet>,
+    packets: Ring<Packet>,
     /// Propagation delay; zero if it changes or varies, since `enqueued` is then the time of delivery.
     delay: Span,
 }
@@ -49,43 +48,47 @@ impl Course {
 impl Wire {
     /// A wire of constant delay.
     pub(crate) fn new(delay: Span) -> Self {
-        Self { packets: VecDeque::new(), delay }
+        Self { packets: Ring::new(), delay }
     }
 
-    /// The last bit of the packet leaves the transmitter at `left`. Times must not decrease from one call to the next.
+    /// The last bit of the packet leaves the transmitter at `left`, with a mark if it `is_marked`, and its route goes on
+    /// behind this link. Times must not decrease from one call to the next.
     #[inline]
-    pub(crate) fn put(&mut self, mut packet: Packet, left: Time) {
-        packet.enqueued = left;
-        self.packets.push_back(packet);
+    pub(crate) fn put(&mut self, packet: &Packet, left: Time, is_marked: bool) {
+        // Written in its place: see `Packet`.
+        let slot = self.packets.push_back(packet);
+        slot.enqueued = left;
+        slot.route = packet.route + 1;
+        if is_marked {
+            slot.ecn = Ecn::Ce;
+        }
     }
 
     /// Puts a packet on a wire with a course of its own; see [`Wire::put`].
     #[cold]
     #[inline(never)]
-    pub(crate) fn put_on_course(&mut self, course: &mut Course, mut packet: Packet, left: Time) {
+    pub(crate) fn put_on_course(&mut self, course: &mut Course, packet: &Packet, left: Time) {
         match course {
-            Course::Impaired(impaired) => impaired.put(packet, left),
+            Course::Impaired(impaired) => {
+                impaired.put(Packet { enqueued: left, route: packet.route + 1, ..*packet });
+            }
             Course::Moving { delay, latest } => {
                 // No packet overtakes another.
                 *latest = left.saturating_add(delay.at(left)).max(*latest);
-                packet.enqueued = *latest;
-                self.packets.push_back(packet);
+                self.put(packet, *latest, false);
             }
         }
     }
 
-    /// The packet that reaches the other end by `now`, if there is one.
+    /// Copies the packet that reaches the other end by `now` to `arrived`; returns whether there is one.
     #[inline]
-    pub(crate) fn deliver(&mut self, now: Time) -> Option<Packet> {
-        if self.next_delivery()? > now {
-            return None;
-        }
-        let packet = self.packets.pop_front();
-        if self.packets.is_empty() {
-            // Returns to the start of its memory, as queues do.
-            self.packets.clear();
-        }
-        packet
+    pub(crate) fn deliver(&mut self, now: Time, arrived: &mut Packet) -> bool {
+        let delay = self.delay;
+        let packet = self.packets.pop_front_if(|packet| packet.enqueued + delay <= now);
+        packet.is_some_and(|packet| {
+            *arrived = *packet;
+            true
+        })
     }
 
     /// Time of the next delivery.

@@ -140,7 +140,7 @@ impl Classes {
 impl Queue for Classes {
     // Not inlined in [`AnyQueue`]: most ports have no traffic classes.
     #[inline(never)]
-    fn enqueue(&mut self, packet: Packet, now: Time, random: &mut Stream) -> Verdict {
+    fn enqueue(&mut self, packet: &Packet, now: Time, random: &mut Stream) -> Verdict {
         let index = self.config.queue_of(packet.flow.0);
         if !self.has_memory_for(index, packet.size) {
             return Verdict::Dropped(Reason::SharedBuffer);

@@ -157,7 +157,7 @@ impl FqCodel {
 
 impl Queue for FqCodel {
     #[inline]
-    fn enqueue(&mut self, packet: Packet, now: Time, random: &mut Stream) -> Verdict {
+    fn enqueue(&mut self, packet: &Packet, now: Time, random: &mut Stream) -> Verdict {
         if !self.turns.is_idle() && self.line.idle_since(Time::ZERO, self.all, now).is_some() {
             self.fall_idle();
         }
@@ -166,7 +166,7 @@ impl Queue for FqCodel {
             self.queues.resize(index as usize + 1, FlowQueue::EMPTY);
             self.turns.grow(index as usize + 1);
         }
-        self.push(index, packet, now);
+        self.push(index, *packet, now);
         self.turns.activate(index);
         if !self.limit.is_exceeded_by(self.all) {
             return Verdict::Queued { mark: None };

@@ -6,9 +6,8 @@
 
 use super::single::judge;
 use super::{Bound, Law, Waiting};
-use crate::{Backlog, Verdict};
-use alloc::collections::VecDeque;
-use shoal_packet::Packet;
+use crate::{Backlog, Class, Verdict};
+use shoal_packet::{FlowId, Packet, Ring};
 use shoal_units::{Stream, Time};
 
 /// One FIFO under a law, without its packets.
@@ -17,20 +16,32 @@ pub struct Closed<L> {
     law: L,
     waiting: Waiting,
     limit: Bound,
-    starts: VecDeque<Start>,
+    coming: Ring<Transmission>,
 }
 
-/// When the transmission of a packet begins that waits, and what is counted of it.
-#[derive(Clone, Copy, Debug)]
-struct Start {
-    at: Time,
-    size: u16,
-    is_ect: bool,
+/// The transmission of a packet, which waits until it begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Transmission {
+    /// When it begins.
+    pub start: Time,
+    /// When the packet arrived.
+    pub since: Time,
+    /// Flow of the packet.
+    pub flow: FlowId,
+    /// Size of the packet in bytes.
+    pub size: u16,
+    /// Class of the packet.
+    pub class: Class,
+    /// Whether the packet has payload.
+    pub has_data: bool,
 }
+
+// Three fit into a cache line with an eighth to spare; of packets, one.
+const _: () = assert!(size_of::<Transmission>() == 24);
 
 impl<L: Law> Closed<L> {
-    pub(super) const fn new(law: L, waiting: Waiting, limit: Bound) -> Self {
-        Self { law, waiting, limit, starts: VecDeque::new() }
+    pub(super) fn new(law: L, waiting: Waiting, limit: Bound) -> Self {
+        Self { law, waiting, limit, coming: Ring::new() }
     }
 
     /// `packet` arrives at `now`, when all have left whose transmission has begun, and would be sent from `start` on.
@@ -39,25 +50,27 @@ impl<L: Law> Closed<L> {
     pub fn arrive(&mut self, packet: &Packet, start: Time, now: Time, random: &mut Stream) -> Verdict {
         let verdict = judge(&mut self.law, self.limit, packet, &self.waiting, now, random);
         if let Verdict::Queued { .. } = verdict {
-            let (size, is_ect) = (packet.size, packet.ecn.is_capable());
-            self.waiting.put(size, is_ect);
-            self.starts.push_back(Start { at: start, size, is_ect });
+            let class = Class::of(packet);
+            self.waiting.put(packet.size, class == Class::Ect);
+            self.coming.push_back(&Transmission {
+                start,
+                since: now,
+                flow: packet.flow,
+                size: packet.size,
+                class,
+                has_data: packet.payload > 0,
+            });
         }
         verdict
     }
 
-    /// Lets the packets go whose transmission has begun by `now`; tells for each when it began, and what it leaves.
+    /// Lets the packets go whose transmission has begun by `now`; tells of each, and what it leaves.
     #[inline]
-    pub fn leave(&mut self, now: Time, mut tell: impl FnMut(Time, Backlog)) {
-        while let Some(&Start { at, size, is_ect }) = self.starts.front().filter(|start| start.at <= now) {
-            self.starts.pop_front();
-            self.waiting.take(size, is_ect);
-            self.law.on_left(size, &self.waiting, at);
-            tell(at, self.waiting.backlog());
-        }
-        if self.starts.is_empty() {
-            // Returns to the start of its memory, as a store does.
-            self.starts.clear();
+    pub fn leave(&mut self, now: Time, mut tell: impl FnMut(&Transmission, Backlog)) {
+        while let Some(next) = self.coming.pop_front_if(|next| next.start <= now) {
+            self.waiting.take(next.size, next.class == Class::Ect);
+            self.law.on_left(next.size, &self.waiting, next.start);
+            tell(next, self.waiting.backlog());
         }
     }
 

@@ -63,19 +63,19 @@ impl<L: DualLaw> Dual<L> {
 
 impl<L: DualLaw> Queue for Dual<L> {
     #[inline]
-    fn enqueue(&mut self, mut packet: Packet, now: Time, random: &mut Stream) -> Verdict {
-        if !self.lanes.fits(&packet) {
+    fn enqueue(&mut self, packet: &Packet, now: Time, random: &mut Stream) -> Verdict {
+        if !self.lanes.fits(packet) {
             return Verdict::Dropped(Reason::Buffer);
         }
-        let lane = self.law.lane_of(&packet);
-        let passage = Passage { packet: &packet, lane, waiting: &self.lanes, now };
-        let reason = match self.law.on_arrival(&passage, random) {
+        let lane = self.law.lane_of(packet);
+        let passage = Passage { packet, lane, waiting: &self.lanes, now };
+        let mark = match self.law.on_arrival(&passage, random) {
             Decision::Pass => None,
-            Decision::Mark(reason) => mark(&mut packet).then_some(reason),
+            Decision::Mark(reason) => packet.ecn.is_capable().then_some(reason),
             Decision::Drop(reason) => return Verdict::Dropped(reason),
         };
-        self.lanes.push(lane, packet, now);
-        Verdict::Queued { mark: reason }
+        self.lanes.push(lane, packet, now, mark.is_some());
+        Verdict::Queued { mark }
     }
 
     #[inline]
@@ -198,13 +198,13 @@ impl Lanes {
 
     /// Appends `packet`, which fits.
     #[inline]
-    fn push(&mut self, lane: Lane, packet: Packet, now: Time) {
+    fn push(&mut self, lane: Lane, packet: &Packet, now: Time, is_marked: bool) {
         if !self.fresh && self.line.idle_since(now, self.backlog(), now).is_some() {
             self.reset();
         }
         match lane {
-            Lane::Low => self.low.push(packet, now),
-            Lane::Classic => self.classic.push(packet, now),
+            Lane::Low => self.low.push(packet, now, is_marked),
+            Lane::Classic => self.classic.push(packet, now, is_marked),
         }
     }
 

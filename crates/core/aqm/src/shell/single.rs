@@ -159,13 +159,10 @@ impl<L: Law> Single<L> {
 
 impl<L: Law> Queue for Single<L> {
     #[inline]
-    fn enqueue(&mut self, mut packet: Packet, now: Time, random: &mut Stream) -> Verdict {
-        let verdict = judge(&mut self.law, self.store.limit(), &packet, &self.store, now, random);
-        if let Verdict::Queued { mark: reason } = verdict {
-            if reason.is_some() {
-                mark(&mut packet);
-            }
-            self.store.push(packet, now);
+    fn enqueue(&mut self, packet: &Packet, now: Time, random: &mut Stream) -> Verdict {
+        let verdict = judge(&mut self.law, self.store.limit(), packet, &self.store, now, random);
+        if let Verdict::Queued { mark } = verdict {
+            self.store.push(packet, now, mark.is_some());
         }
         verdict
     }

@@ -1,9 +1,8 @@
 //! The base of every queue: a first-in-first-out ring with counters and a limit.
 
 use crate::{Backlog, Class, Extent};
-use alloc::collections::VecDeque;
 use core::ops::Deref;
-use shoal_packet::{Ecn, Packet};
+use shoal_packet::{Ecn, Packet, Ring};
 use shoal_units::{Rate, Time};
 
 /// An [`Extent`] on the instantaneous queue in whole packets and bytes; an unlimited part is the type's
@@ -119,14 +118,14 @@ impl Waiting {
 /// Waiting packets in order of arrival. Its memory grows to the largest queue seen and stays.
 #[derive(Clone, Debug)]
 pub struct Store {
-    ring: VecDeque<Packet>,
+    ring: Ring<Packet>,
     waiting: Waiting,
     limit: Bound,
 }
 
 impl Store {
     pub(crate) fn new(limit: Extent, line_rate: Rate) -> Self {
-        Self { ring: VecDeque::new(), waiting: Waiting::NONE, limit: Bound::new(limit, line_rate) }
+        Self { ring: Ring::new(), waiting: Waiting::NONE, limit: Bound::new(limit, line_rate) }
     }
 
     /// The empty store in a packet memory of cells of `cell_bytes`, at least 1. The limit still counts bytes.
@@ -139,12 +138,17 @@ impl Store {
         self.limit
     }
 
-    /// Appends `packet`; the caller has checked whether it fits.
+    /// Appends a copy of `packet`, with a mark if it `is_marked`; the caller has checked whether it fits, and whether it is
+    /// ECN-capable.
     #[inline]
-    pub(crate) fn push(&mut self, mut packet: Packet, now: Time) {
-        packet.enqueued = now;
+    pub(crate) fn push(&mut self, packet: &Packet, now: Time, is_marked: bool) {
         self.waiting.put(packet.size, packet.ecn.is_capable());
-        self.ring.push_back(packet);
+        // Written in its place: see `Packet`.
+        let slot = self.ring.push_back(packet);
+        slot.enqueued = now;
+        if is_marked {
+            slot.ecn = Ecn::Ce;
+        }
     }
 
     /// Time at which the oldest packet arrived.
@@ -162,12 +166,7 @@ impl Store {
     /// Takes the oldest packet.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<Packet> {
-        let packet = self.ring.pop_front()?;
-        if self.ring.is_empty() {
-            // Returns to the start of its memory, which is in a near cache; otherwise a ring that was once
-            // large would be traversed to its end.
-            self.ring.clear();
-        }
+        let packet = *self.ring.pop_front()?;
         self.waiting.take(packet.size, packet.ecn.is_capable());
         Some(packet)
     }

@@ -57,11 +57,11 @@ impl<Q: Queue> Bench<Q> {
     }
 
     pub(crate) fn arrive(&mut self, size: u16, ecn: Ecn) -> Verdict {
-        self.queue.enqueue(Packet { ecn, ..Packet::empty(FlowId(0), size) }, self.now, &mut self.random)
+        self.queue.enqueue(&Packet { ecn, ..Packet::empty(FlowId(0), size) }, self.now, &mut self.random)
     }
 
     pub(crate) fn arrive_of(&mut self, flow: u32, size: u16, ecn: Ecn) -> Verdict {
-        self.queue.enqueue(Packet { ecn, ..Packet::empty(FlowId(flow), size) }, self.now, &mut self.random)
+        self.queue.enqueue(&Packet { ecn, ..Packet::empty(FlowId(flow), size) }, self.now, &mut self.random)
     }
 
     /// So many equal packets arrive at once, whatever the queue decides about them.

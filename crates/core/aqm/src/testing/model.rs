@@ -148,7 +148,7 @@ impl Model {
         // Sequence numbers distinguish the packets.
         let packet = Packet { ecn, seq: Seq(self.arrived as u32), ..Packet::empty(flow, size) };
         let fits = self.fits(&packet);
-        match self.queue.enqueue(packet, self.now, &mut self.random) {
+        match self.queue.enqueue(&packet, self.now, &mut self.random) {
             Verdict::Queued { mark } => {
                 self.note(Outcome::Queued, &packet, mark);
                 assert!(fits, "queued beyond the limit");

@@ -50,7 +50,7 @@ fn with_packets(mut queue: AnyQueue, line: Serialiser, arrivals: &[(Time, Packet
         };
         transmit(&mut queue, &mut free, &mut random, &mut events);
         let Some(packet) = packet else { break };
-        let verdict = queue.enqueue(packet, now, &mut random);
+        let verdict = queue.enqueue(&packet, now, &mut random);
         events.push(Event::Arrival(verdict, queue.backlog()));
         free = free.max(now);
         transmit(&mut queue, &mut free, &mut random, &mut events);
@@ -63,17 +63,17 @@ fn without_packets(queue: &AnyQueue, line: Serialiser, arrivals: &[(Time, Packet
     let mut queue = queue.closed()?;
     let (mut free, mut random, mut events) = (Time::ZERO, Stream::new(1, "shells"), Vec::new());
     for (now, packet) in arrivals {
-        queue.leave(*now, |at, left| events.push(Event::Start(at, left)));
+        queue.leave(*now, |next, left| events.push(Event::Start(next.start, left)));
         let start = free.max(*now);
         let verdict = queue.arrive(packet, start, *now, &mut random);
         if let Verdict::Queued { .. } = verdict {
             free = start.saturating_add(line.span(packet.size.into()));
         }
         events.push(Event::Arrival(verdict, queue.backlog()));
-        queue.leave(*now, |at, left| events.push(Event::Start(at, left)));
+        queue.leave(*now, |next, left| events.push(Event::Start(next.start, left)));
         events.push(Event::Law(queue.average_bytes(), queue.probability()));
     }
-    queue.leave(Time::from_picos(u64::MAX / 2), |at, left| events.push(Event::Start(at, left)));
+    queue.leave(Time::from_picos(u64::MAX / 2), |next, left| events.push(Event::Start(next.start, left)));
     Some(events)
 }
 

@@ -100,7 +100,7 @@ impl<'a, Q: Queue> Script<'a, Q> {
         let ecn = self.ecn[self.script.uniform_u32() as usize % self.ecn.len()];
         let packet = Packet { ecn, ..Packet::empty(FlowId(0), size) };
         let before = self.random.clone();
-        let outcome = match self.queue.enqueue(packet, self.now, &mut self.random) {
+        let outcome = match self.queue.enqueue(&packet, self.now, &mut self.random) {
             Verdict::Queued { mark: None } => "queued".to_owned(),
             Verdict::Queued { mark: Some(reason) } => format!("mark-{}", name(reason)),
             Verdict::Dropped(reason) => format!("drop-{}", name(reason)),

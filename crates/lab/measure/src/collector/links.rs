@@ -227,6 +227,11 @@ impl Collector {
         }
     }
 
+    /// Gives the histograms of all links what they do not have yet; to be called before [`Self::class_queue`].
+    pub fn settle(&mut self) {
+        self.links.iter_mut().for_each(|link| link.meter.settle());
+    }
+
     /// Queueing delay in picoseconds of the packets of a class that have left a queue in the window so far.
     pub fn delay(&self, link: u32, class: Class) -> &Histogram {
         self.links[link as usize].meter.delay(class)

@@ -13,10 +13,10 @@ fn ms(ms: u64) -> Time {
 fn wait(meter: &mut QueueMeter, now: Time, ect: u32, not_ect: u32) {
     meter.on_backlog(now, ect + not_ect, u64::from(ect + not_ect) * 1500);
     for (class, wanted) in [(Class::Ect, ect), (Class::NotEct, not_ect)] {
-        while meter.classes[class as usize].packets() < wanted {
+        while meter.class_packets(class) < wanted {
             meter.on_join(now, class);
         }
-        while meter.classes[class as usize].packets() > wanted {
+        while meter.class_packets(class) > wanted {
             meter.on_leave(now, class);
         }
     }

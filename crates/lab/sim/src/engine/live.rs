@@ -100,6 +100,7 @@ impl Live {
         // Departures are reported late; whoever looks now finds all of them.
         let before = Time::from_picos(self.reached.as_picos().saturating_sub(1));
         self.simulation.network.catch_up_monitored(before);
+        self.simulation.network.recorder.collector.settle();
         self.reached
     }
 

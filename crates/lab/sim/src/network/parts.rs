@@ -98,11 +98,12 @@ impl Network {
             let (packet, next) = crossings.arrive(crossing);
             let again = next.map(|time| self.numbers.key(time, link));
             self.event_queue.replace_next(again);
-            return self.forward(packet?, now, arrived);
+            *arrived = packet?;
+            return self.forward(arrived, now);
         }
         let port = &mut self.ports[link as usize];
         port.catch_up(now, &mut self.recorder);
-        let packet = port.deliver(now);
+        let has_arrived = port.deliver(now, arrived);
         if port.member != ALONE {
             self.pools.settle(port.member, port);
         }
@@ -111,9 +112,11 @@ impl Network {
         let again = next.map(|time| self.numbers.key(time, link));
         self.event_queue.replace_next(again);
         crossings.touch(crossing, again.map(Key::number));
-        let packet = packet?;
-        let stays = crossings.leave(crossing, Self::hop(&self.routes, packet.route));
-        if stays { self.forward(packet, now, arrived) } else { None }
+        if !has_arrived {
+            return None;
+        }
+        let stays = crossings.leave(crossing, Self::hop(&self.routes, arrived.route));
+        if stays { self.forward(arrived, now) } else { None }
     }
 
     /// Tells the other parts what has been sent to them before `end`. Returns the time of the next transmission on a

@@ -42,10 +42,10 @@ impl Network {
     }
 
     /// A packet of a host comes to its queue discipline.
-    pub(super) fn enter_host_queue(&mut self, packet: Packet, place: u32, now: Time) {
+    pub(super) fn enter_host_queue(&mut self, packet: &Packet, place: u32, now: Time) {
         let Some(number) = self.host_queue(place) else { return };
         let queue = &mut self.host_queues[number];
-        queue.forming.push(packet);
+        queue.forming.push(Packet { route: packet.route + 1, ..*packet });
         if queue.departure.is_none() {
             queue.hand_over(now);
             self.run_host_queue(number, now);
@@ -73,7 +73,7 @@ impl Network {
         let mut leaving = std::mem::take(&mut self.leaving);
         while self.host_queues[number].next(now, &mut leaving) {
             for packet in leaving.drain(..) {
-                self.enter_hop(packet, now);
+                self.enter_hop(&packet, now);
             }
             if let Some(card) = self.host_queues[number].card {
                 self.host_queues[number].card_free = self.ports[card as usize].idle_from();

@@ -255,7 +255,7 @@ fn eager(config: &QueueConfig, schedule: &Schedule, arrivals: &[Packet]) -> Vec<
         let mut idle = departure <= arrival;
         if !idle {
             let packet = pending.next().expect("peeked");
-            match queue.enqueue(packet, now, &mut random) {
+            match queue.enqueue(&packet, now, &mut random) {
                 Verdict::Dropped(_) => {
                     fates.push(Fate::Dropped { at: now, seq: packet.seq.0 });
                     continue;
@@ -373,6 +373,7 @@ fn lazy(
 /// `looks`, which must change nothing. Returns the deliveries.
 fn drive(port: &mut Port, recorder: &mut Recorder, arrivals: &[Packet], looks: &[Time]) -> Vec<Fate> {
     let mut delivered = Vec::new();
+    let mut packet = Packet::empty(FlowId(0), 0);
     let mut pending = arrivals.iter().copied().peekable();
     let mut looks = looks.iter().copied().peekable();
     loop {
@@ -385,15 +386,14 @@ fn drive(port: &mut Port, recorder: &mut Recorder, arrivals: &[Packet], looks: &
         }
         if own == now {
             port.catch_up(now, recorder);
-            if let Some(packet) = port.deliver(now) {
+            if port.deliver(now, &mut packet) {
                 delivered.push(Fate::Delivered { at: now, seq: packet.seq.0, ecn: packet.ecn });
             }
         } else if look == now {
             looks.next();
             port.report(now, recorder);
         } else {
-            let packet = pending.next().expect("peeked");
-            port.arrive(packet, now, recorder);
+            port.arrive(&pending.next().expect("peeked"), now, recorder);
         }
     }
     assert_eq!(port.held(), 0);
@@ -409,6 +409,7 @@ fn metered(config: &QueueConfig, arrivals: &[Packet], looks: &[Time], is_closed:
     }
     let delivered = drive(&mut port, &mut recorder, arrivals, looks);
     port.report(Time::ZERO + Span::from_secs(999), &mut recorder);
+    recorder.collector.settle();
     let meters = [Class::Ect, Class::NotEct]
         .map(|class| (recorder.collector.delay(0, class).clone(), recorder.collector.class_queue(0, class)));
     format!("{delivered:?} {meters:?} {:?} {:?}", port.law_state(), recorder.collector.balance())
@@ -435,7 +436,7 @@ fn every_event_tells_what_waits_after_it() {
     for (index, at_us) in [0, 100, 200, 300].into_iter().enumerate() {
         let now = Time::ZERO + Span::from_micros(at_us);
         let packet = Packet { seq: Seq(index as u32), ecn: Ecn::NotEct, ..Packet::empty(FlowId(0), 1500) };
-        port.arrive(packet, now, &mut recorder);
+        port.arrive(&packet, now, &mut recorder);
     }
     port.catch_up(Time::ZERO + Span::from_millis(4), &mut recorder);
     use PacketEvent::{Arrive, Depart, Drop};
@@ -550,7 +551,7 @@ fn mahimahi(config: &QueueConfig, lines_ms: &[u64], arrivals: &[Packet]) -> Vec<
         }
         if arrival < opportunity {
             let packet = pending.next().expect("peeked");
-            match queue.enqueue(packet, now, &mut random) {
+            match queue.enqueue(&packet, now, &mut random) {
                 Verdict::Dropped(_) => fates.push(Fate::Dropped { at: now, seq: packet.seq.0 }),
                 Verdict::Queued { mark } => {
                     let mark = mark.filter(|_| !packet.ecn.is_ce());
@@ -757,16 +758,18 @@ fn mean_wait(arrivals: &[Packet]) -> f64 {
     let mut recorder = recorder(fifo.clone(), &Schedule::default(), None);
     let mut port = Port::new(&link(fifo, &Schedule::default()), SEED, UNMONITORED);
     let service = Serialiser::new(RATE).span(1538);
+    port.close(&recorder);
+    let mut packet = Packet::empty(FlowId(0), 0);
     let mut waits = 0u128;
     let mut take = |port: &mut Port, now: Time| {
-        while let Some(packet) = port.deliver(now) {
+        while port.deliver(now, &mut packet) {
             let arrived = arrivals[packet.seq.0 as usize].enqueued;
             // It has entered the wire when its last bit had left.
             waits += u128::from((packet.enqueued - arrived - service).as_picos());
         }
     };
     for packet in arrivals {
-        port.arrive(*packet, packet.enqueued, &mut recorder);
+        port.arrive(packet, packet.enqueued, &mut recorder);
         take(&mut port, packet.enqueued);
     }
     port.catch_up(Time::from_picos(u64::MAX - 1), &mut recorder);

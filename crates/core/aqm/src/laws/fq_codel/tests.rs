@@ -135,7 +135,7 @@ fn the_fattest_flow_is_cut_in_batches_from_its_head() {
     for n in 0..400u32 {
         let flow = u32::from(n % 4 != 0);
         let packet = Packet { ts_val: n, ..Packet::empty(FlowId(flow), 1000) };
-        assert_eq!(mark_of(bench.queue.enqueue(packet, bench.now, &mut bench.random)), None);
+        assert_eq!(mark_of(bench.queue.enqueue(&packet, bench.now, &mut bench.random)), None);
     }
     assert_eq!(bench.arrive_of(0, 1000, Ecn::NotEct), Verdict::Displaced);
     let cut = displaced(&mut bench);
