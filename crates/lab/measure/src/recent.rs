@@ -1,11 +1,11 @@
 //! Sums of the weights of values that come again and again, before they go to a histogram.
 //!
-//! A histogram is linear in its weights and its sums are exact, so that it does not matter when a weight reaches it, or in
-//! how many parts. A queue takes few states in a row, so most records become one addition here instead of one in each of
-//! the histograms that a state concerns.
+//! A histogram is linear in its weights and its sums are exact, so that it does not matter when a weight reaches it, or
+//! in how many parts. A queue takes few states in a row, so most records become one addition here instead of one in
+//! each of the histograms that a state concerns.
 
-/// Values with the weights that they have gained. The place of a value follows from its `hash`; another value that has the
-/// same place moves the first one on.
+/// Values with the weights that they have gained. The place of a value follows from its `hash`; another value that has
+/// the same place moves the first one on.
 #[derive(Clone, Debug)]
 pub(crate) struct Recent<T>(Box<[(T, u64); PLACES]>);
 

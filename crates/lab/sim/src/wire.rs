@@ -51,8 +51,8 @@ impl Wire {
         Self { packets: Ring::new(), delay }
     }
 
-    /// The last bit of the packet leaves the transmitter at `left`, with a mark if it `is_marked`, and its route goes on
-    /// behind this link. Times must not decrease from one call to the next.
+    /// The last bit of the packet leaves the transmitter at `left`, with a mark if it `is_marked`, and its route goes
+    /// on behind this link. Times must not decrease from one call to the next.
     #[inline]
     pub(crate) fn put(&mut self, packet: &Packet, left: Time, is_marked: bool) {
         // Written in its place: see `Packet`.

@@ -138,8 +138,8 @@ impl Store {
         self.limit
     }
 
-    /// Appends a copy of `packet`, with a mark if it `is_marked`; the caller has checked whether it fits, and whether it is
-    /// ECN-capable.
+    /// Appends a copy of `packet`, with a mark if it `is_marked`; the caller has checked whether it fits, and whether
+    /// it is ECN-capable.
     #[inline]
     pub(crate) fn push(&mut self, packet: &Packet, now: Time, is_marked: bool) {
         self.waiting.put(packet.size, packet.ecn.is_capable());

@@ -23,7 +23,7 @@ export function at<E extends HTMLElement>(id: string): E {
   return document.getElementById(id) as E;
 }
 
-/** Keeps an element from becoming lower while its width stays: what stands below must not move under a reader's hand. */
+/** Keeps an element from becoming lower while its width stays: what is below must not move under a reader's hand. */
 export function keepHeight(of: HTMLElement): void {
   let [width, height] = [0, 0];
   new ResizeObserver(() => {

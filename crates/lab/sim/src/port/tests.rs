@@ -350,8 +350,8 @@ fn recorder(queue: QueueConfig, schedule: &Schedule, sink: Option<Box<dyn Packet
     Recorder::new(&experiment, sink)
 }
 
-/// What the port does as [`drive`] drives it. Without a probe only deliveries are seen; the port is then closed if its law
-/// decides on arrival.
+/// What the port does as [`drive`] drives it. Without a probe only deliveries are seen; the port is then closed if its
+/// law decides on arrival.
 fn lazy(
     config: &QueueConfig,
     schedule: &Schedule,
