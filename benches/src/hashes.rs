@@ -1,7 +1,6 @@
 //! A hash of all that the simulator measures of each shipped scenario: of two builds that are to have the same results,
 //! each line is the same.
 
-use shoal_scenario::Document;
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -34,10 +33,7 @@ fn scenarios(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 fn hash(path: &Path) -> Result<u64, String> {
-    let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
-    let document =
-        Document::with_overrides(&text, &path.display().to_string(), &[]).map_err(|e| e.to_string())?;
-    let experiment = document.resolve(None).map_err(|e| e.to_string())?;
+    let experiment = crate::read(path, &[])?.resolve(None).map_err(|e| e.to_string())?;
     shoal_sim::check(&experiment).map_err(|e| format!("{e:?}"))?;
     let outcome =
         shoal_sim::run(&experiment, shoal_sim::Options::default()).ok_or("the run was interrupted")?;

@@ -126,13 +126,10 @@ fn best(cases: &[&str], repeat: Option<u32>) -> Result<Vec<table::Row>, String> 
 
 fn measure(case: &str) -> Result<table::Row, String> {
     let (scenario, count) = case.split_once(':').map_or((case, None), |(name, count)| (name, Some(count)));
-    let path = scenario_path(scenario);
-    let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
     // The window covers the whole run, so that packets and CPU time are those of the same interval.
     let mut overrides = vec![("warmup".to_owned(), "\"0 s\"".to_owned())];
     overrides.extend(count.map(|count| ("flows[0].count".to_owned(), count.to_owned())));
-    let file = format!("{scenario}.toml");
-    let document = Document::with_overrides(&text, &file, &overrides).map_err(|e| e.to_string())?;
+    let document = read(&scenario_path(scenario), &overrides)?;
     let setup = usage::thread_seconds();
     let experiment = document.resolve(None).map_err(|e| e.to_string())?;
     let start = usage::thread_seconds();
@@ -140,6 +137,13 @@ fn measure(case: &str) -> Result<table::Row, String> {
         shoal_sim::run(&experiment, shoal_sim::Options::default()).ok_or("the run was interrupted")?;
     let end = usage::thread_seconds();
     Ok(table::Row::new(case, &experiment, &outcome, end - start, start - setup))
+}
+
+/// A scenario file with some values replaced.
+fn read(path: &Path, overrides: &[(String, String)]) -> Result<Document, String> {
+    let file = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|e| format!("{file}: {e}"))?;
+    Document::with_overrides(&text, &file, overrides).map_err(|e| e.to_string())
 }
 
 fn scenario_path(name: &str) -> PathBuf {

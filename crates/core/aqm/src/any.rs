@@ -4,8 +4,8 @@
 mod tests;
 
 use crate::{
-    Backlog, Class, Closed, Dequeued, Extent, Law, LawConfig, Level, Queue, Reason, TcError, Transmission,
-    Verdict, for_each_law,
+    Backlog, Class, Closed, Dequeued, Extent, Law, LawConfig, Level, Queue, Reason, Start, TcError, Verdict,
+    for_each_law,
 };
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -136,7 +136,7 @@ macro_rules! any_closed {
 
             /// See [`Closed::leave`].
             #[inline]
-            pub fn leave(&mut self, now: Time, tell: impl FnMut(&Transmission, Backlog)) {
+            pub fn leave(&mut self, now: Time, tell: impl FnMut(&Start, Backlog)) {
                 match self { $(Self::$law(queue) => queue.leave(now, tell),)+ }
             }
 

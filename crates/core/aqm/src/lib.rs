@@ -29,7 +29,6 @@ pub use laws::*;
 pub use queue::{Dequeued, Queue, Verdict};
 pub use sched::{Lane, MemoryShare, SchedulerConfig, ShaperConfig};
 pub use shell::{
-    Bound, Closed, Decision, Dual, DualLaw, Lanes, Law, Passage, Single, Store, Transmission, Transmitter,
-    Waiting,
+    Bound, Closed, Decision, Dual, DualLaw, Lanes, Law, Passage, Single, Start, Store, Transmitter, Waiting,
 };
 pub use shoal_packet::{Backlog, Class, Reason};

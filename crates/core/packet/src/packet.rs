@@ -87,8 +87,8 @@ impl SackBlocks {
 /// A packet: the IP and TCP header fields that endpoints and queues act on, plus what the simulator needs to carry it.
 ///
 /// A packet is copied at every hop, as a whole cache line. Where a field changes on the way, it is written in the copy
-/// and not before it: a load of 16 bytes that spans several stores which have not retired yet waits for them, on the
-/// path of every packet 12 to 16 % of a run (docs/internals/performance.md).
+/// and not before it: a load of 16 bytes that spans several stores which have not retired yet waits for them
+/// (docs/internals/performance.md).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packet {
     /// When the packet entered where it is, a queue or the wire behind it: what is there sets it, and reads it for the

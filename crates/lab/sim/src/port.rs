@@ -458,16 +458,18 @@ impl Line {
     /// A packet waits.
     #[inline]
     fn comes(&mut self, packet: &Packet) {
+        let wire_bytes = self.wire_bytes(packet);
         if let Some(span) = &mut self.waiting_span {
-            *span += self.transmission.span_now(u32::from(packet.size) + self.overhead);
+            *span += self.transmission.span_now(wire_bytes);
         }
     }
 
     /// A packet waits no more.
     #[inline]
     fn goes(&mut self, packet: &Packet) {
+        let wire_bytes = self.wire_bytes(packet);
         if let Some(span) = &mut self.waiting_span {
-            *span -= self.transmission.span_now(u32::from(packet.size) + self.overhead);
+            *span -= self.transmission.span_now(wire_bytes);
         }
     }
 

@@ -16,14 +16,14 @@ pub struct Closed<L> {
     law: L,
     waiting: Waiting,
     limit: Bound,
-    coming: Ring<Transmission>,
+    coming: Ring<Start>,
 }
 
-/// The transmission of a packet, which waits until it begins.
+/// The start of the transmission of a packet, which waits until then.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Transmission {
-    /// When it begins.
-    pub start: Time,
+pub struct Start {
+    /// When it is.
+    pub at: Time,
     /// When the packet arrived.
     pub since: Time,
     /// Flow of the packet.
@@ -37,7 +37,7 @@ pub struct Transmission {
 }
 
 // Three fit into a cache line with an eighth to spare; of packets, one.
-const _: () = assert!(size_of::<Transmission>() == 24);
+const _: () = assert!(size_of::<Start>() == 24);
 
 impl<L: Law> Closed<L> {
     pub(super) fn new(law: L, waiting: Waiting, limit: Bound) -> Self {
@@ -52,8 +52,8 @@ impl<L: Law> Closed<L> {
         if let Verdict::Queued { .. } = verdict {
             let class = Class::of(packet);
             self.waiting.put(packet.size, class == Class::Ect);
-            self.coming.push_back(&Transmission {
-                start,
+            self.coming.push_back(&Start {
+                at: start,
                 since: now,
                 flow: packet.flow,
                 size: packet.size,
@@ -66,10 +66,10 @@ impl<L: Law> Closed<L> {
 
     /// Lets the packets go whose transmission has begun by `now`; tells of each, and what it leaves.
     #[inline]
-    pub fn leave(&mut self, now: Time, mut tell: impl FnMut(&Transmission, Backlog)) {
-        while let Some(next) = self.coming.pop_front_if(|next| next.start <= now) {
+    pub fn leave(&mut self, now: Time, mut tell: impl FnMut(&Start, Backlog)) {
+        while let Some(next) = self.coming.pop_front_if(|next| next.at <= now) {
             self.waiting.take(next.size, next.class == Class::Ect);
-            self.law.on_left(next.size, &self.waiting, next.start);
+            self.law.on_left(next.size, &self.waiting, next.at);
             tell(next, self.waiting.backlog());
         }
     }

@@ -63,17 +63,17 @@ fn without_packets(queue: &AnyQueue, line: Serialiser, arrivals: &[(Time, Packet
     let mut queue = queue.closed()?;
     let (mut free, mut random, mut events) = (Time::ZERO, Stream::new(1, "shells"), Vec::new());
     for (now, packet) in arrivals {
-        queue.leave(*now, |next, left| events.push(Event::Start(next.start, left)));
+        queue.leave(*now, |next, left| events.push(Event::Start(next.at, left)));
         let start = free.max(*now);
         let verdict = queue.arrive(packet, start, *now, &mut random);
         if let Verdict::Queued { .. } = verdict {
             free = start.saturating_add(line.span(packet.size.into()));
         }
         events.push(Event::Arrival(verdict, queue.backlog()));
-        queue.leave(*now, |next, left| events.push(Event::Start(next.start, left)));
+        queue.leave(*now, |next, left| events.push(Event::Start(next.at, left)));
         events.push(Event::Law(queue.average_bytes(), queue.probability()));
     }
-    queue.leave(Time::from_picos(u64::MAX / 2), |next, left| events.push(Event::Start(next.start, left)));
+    queue.leave(Time::from_picos(u64::MAX / 2), |next, left| events.push(Event::Start(next.at, left)));
     Some(events)
 }
 

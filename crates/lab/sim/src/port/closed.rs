@@ -19,7 +19,6 @@ struct Judge {
     queue: AnyClosed,
     random: Stream,
     probe: u32,
-    overhead: u32,
 }
 
 impl Closed {
@@ -31,24 +30,24 @@ impl Closed {
         probe: u32,
     ) -> Self {
         let is_needed = probe != UNMONITORED || !queue.takes_all();
-        let judge = is_needed.then_some(Judge { queue, random, probe, overhead });
+        let judge = is_needed.then_some(Judge { queue, random, probe });
         Self { serialiser, overhead, judge }
     }
 
     /// Handles the arrival of a packet.
     #[inline]
     pub(super) fn arrive(&mut self, packet: &Packet, hot: &mut Hot, now: Time, recorder: &mut Recorder) {
-        let start = hot.free.max(now);
+        let (start, overhead) = (hot.free.max(now), self.overhead);
         let mut is_marked = false;
         if let Some(judge) = &mut self.judge {
-            judge.leave(now, recorder);
-            match judge.arrive(packet, start, now, recorder) {
+            judge.leave(overhead, now, recorder);
+            match judge.arrive(packet, overhead, start, now, recorder) {
                 Verdict::Dropped(_) => return recorder.on_lost(packet),
                 Verdict::Queued { mark } => is_marked = mark.is_some(),
                 Verdict::Displaced => {}
             }
         }
-        hot.free = start + self.serialiser.span(u32::from(packet.size) + self.overhead);
+        hot.free = start + self.serialiser.span(u32::from(packet.size) + overhead);
         hot.wire.put(packet, hot.free, is_marked);
     }
 
@@ -56,7 +55,7 @@ impl Closed {
     #[inline]
     pub(super) fn catch_up(&mut self, now: Time, recorder: &mut Recorder) {
         if let Some(judge) = &mut self.judge {
-            judge.leave(now, recorder);
+            judge.leave(self.overhead, now, recorder);
         }
     }
 
@@ -69,7 +68,14 @@ impl Closed {
 
 impl Judge {
     #[inline]
-    fn arrive(&mut self, packet: &Packet, start: Time, now: Time, recorder: &mut Recorder) -> Verdict {
+    fn arrive(
+        &mut self,
+        packet: &Packet,
+        overhead: u32,
+        start: Time,
+        now: Time,
+        recorder: &mut Recorder,
+    ) -> Verdict {
         let verdict = self.queue.arrive(packet, start, now, &mut self.random);
         if self.probe != UNMONITORED {
             // Only rows about packets need the backlog that the packet finds, and with them ports are not closed.
@@ -77,15 +83,15 @@ impl Judge {
             recorder.on_verdict(self.probe, packet, verdict, self.queue.backlog(), now);
         }
         if start == now {
-            self.leave(now, recorder);
+            self.leave(overhead, now, recorder);
         }
         verdict
     }
 
     /// The packets leave whose transmission has begun by `now`.
     #[inline]
-    fn leave(&mut self, now: Time, recorder: &mut Recorder) {
-        let (probe, overhead) = (self.probe, self.overhead);
+    fn leave(&mut self, overhead: u32, now: Time, recorder: &mut Recorder) {
+        let probe = self.probe;
         self.queue.leave(now, |next, left| {
             if probe == UNMONITORED {
                 return;
@@ -94,10 +100,10 @@ impl Judge {
                 flow: next.flow.0,
                 class: next.class,
                 has_data: next.has_data,
-                sojourn: next.start - next.since,
+                sojourn: next.at - next.since,
                 wire_bytes: u32::from(next.size) + overhead,
             };
-            recorder.collector.on_departure(probe, departure, left, next.start);
+            recorder.collector.on_departure(probe, departure, left, next.at);
         });
     }
 }
