@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -84,6 +85,37 @@ def test_a_page_is_made_again_as_a_whole(
     monkeypatch.setattr(recheck, "page_of", lambda *_: page)
     study = Study(title="Speeds", measure=lambda: iter([PAGE.replace("| 30 |", f"| {speed} |")]), takes="no time")
     assert [head for row in compared("speeds", study, None) for head in row.different] == different
+
+
+@pytest.mark.parametrize(
+    ("stamp", "outdated"),
+    [
+        ("2026-11-25, shoal {before}, kernel 7.3-1. Written by hand", True),
+        ("2026-11-26, shoal {after}. Written by hand", False),
+        ("2026-11-26, shoal 0123456789. No such commit", True),
+        ("No commit", False),
+    ],
+)
+def test_pages_from_before_a_change_of_results_are_known(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, stamp: str, outdated: bool
+) -> None:
+    """They are named, and not compared with what is no longer to be expected."""
+
+    def git(*words: str) -> str:
+        person = ["-c", "user.name=nobody", "-c", "user.email=nobody@example.org"]
+        return subprocess.run(
+            ["git", *person, *words], cwd=tmp_path, capture_output=True, text=True, check=True
+        ).stdout.strip()
+
+    git("init", "--quiet")
+    commits = []
+    for name in ("before", "change", "after"):
+        git("commit", "--quiet", "--allow-empty", "--message", name)
+        commits.append(git("rev-parse", "--short=8", "HEAD"))
+    monkeypatch.setattr(study_module, "ROOT", tmp_path)
+    monkeypatch.setattr(study_module, "RESULTS_CHANGED", commits[1])
+    page = stamp.format(before=commits[0], after=commits[2])
+    assert study_module.is_outdated(f"# Speeds\n\n{page}\n") == outdated
 
 
 @pytest.mark.parametrize("built", [True, False])

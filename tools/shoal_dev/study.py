@@ -284,6 +284,20 @@ def other_kernel(page: str) -> str:
     return named[1] if named and has_kernel() and named[1] != kernel_build() else ""
 
 
+# The last commit in which numbers of many pages have changed on purpose: the order of events at equal times. What was
+# recorded before is no longer what the simulator gives, until it is recorded again.
+RESULTS_CHANGED = "21929784"
+
+
+def is_outdated(page: str) -> bool:
+    """Whether a page was recorded by a version before :data:`RESULTS_CHANGED`; true if its history does not say."""
+    named = re.search(r"^[0-9-]+, shoal ([0-9a-f]{7,40})\b", page, re.MULTILINE)
+    if not named:
+        return False
+    ancestry = ["git", "merge-base", "--is-ancestor", RESULTS_CHANGED, named[1]]
+    return subprocess.run(ancestry, cwd=ROOT, capture_output=True, check=False).returncode != 0
+
+
 def has_kernel() -> bool:
     """Whether there is one."""
     return "Linux" in planes()
