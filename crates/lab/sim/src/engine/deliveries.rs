@@ -5,6 +5,7 @@ use crate::app::Application;
 use crate::events::Timer;
 use shoal_scenario::{App, Experiment};
 use shoal_trace::DeliveryKind;
+use shoal_units::cast::count_u32;
 use shoal_units::{Span, Time};
 use std::ops::Deref;
 
@@ -77,7 +78,7 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
         if barrier {
             self.arrive(flow, now);
         } else if !over {
-            self.schedule(now.saturating_add(think), flow, Timer::Application);
+            self.schedule(now.saturating_add(think), Timer::Application(count_u32(flow)));
         }
     }
 
@@ -112,7 +113,7 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
                 }
             };
             let slot = self.slots.of(flow);
-            self.schedule(known, slot, Timer::Application);
+            self.schedule(known, Timer::Application(count_u32(slot)));
         }
     }
 
