@@ -17,7 +17,7 @@ PAGE := crates/front/web/page
 T95 = from shoal.stats import student_t_quantile as q; print([round(q(0.975, n), 6) for n in range(1, 10)])
 
 .PHONY: help setup run test test-rust test-python test-modules test-linux test-web test-page test-docs test-wheel \
-	test-all check generate fmt page site wheel bench record recheck mutants fuzz hashes clean
+	test-all check generate fmt page site wheel bench bench-instructions record recheck mutants fuzz hashes clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -117,6 +117,10 @@ bench: ## Print the benchmark table; only ratios mean anything; BENCH='--race PR
 
 hashes: ## Print a hash of the results of each shipped scenario: of two builds with the same results they are the same
 	@cargo run --quiet --release -p shoal-benches -- --hashes
+
+bench-instructions: ## Count instructions a packet by Callgrind; fails above what was recorded; BENCH=--keep records
+	@cargo build --quiet --workspace --exclude shoal-native --bin shoal-benches --profile $(PROFILE)
+	@target/$(PROFILE)/shoal-benches --instructions $(BENCH)
 
 record: setup $(VENV)/.test ## Measure a study and write its page in docs/records: NAME=...; without it they are listed
 	@$(DEV) record $(NAME)

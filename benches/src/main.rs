@@ -3,9 +3,12 @@
 //!
 //! `make bench`, or `cargo run --release -p shoal-benches -- [--repeat N] [CASE ...]`. `... -- --race PATH
 //! [--repeat N] [CASE ...]` runs the cases and those of a peer in turns. `... -- --one CASE`
-//! prints one run of one case on a line. `... -- --hashes` prints a hash of the results of each shipped scenario.
+//! prints one run of one case on a line, with `--duration TIME` one of another length. `... -- --hashes` prints a hash
+//! of the results of each shipped scenario, and `... -- --instructions [--keep]` what Callgrind counts of S1 to S4 and
+//! lean.
 
 mod hashes;
+mod instructions;
 mod line;
 mod race;
 mod table;
@@ -38,7 +41,10 @@ struct Request {
     repeat: Option<u32>,
     one: Option<String>,
     peer: Option<String>,
+    duration: Option<String>,
     hashes: bool,
+    instructions: bool,
+    keep: bool,
     /// Names of cases; none for all.
     names: Vec<String>,
 }
@@ -54,7 +60,10 @@ impl Request {
                 }
                 "--one" => request.one = Some(arguments.next().ok_or("--one takes a case")?),
                 "--race" => request.peer = Some(arguments.next().ok_or("--race takes the path of a peer")?),
+                "--duration" => request.duration = Some(arguments.next().ok_or("--duration takes a time")?),
                 "--hashes" => request.hashes = true,
+                "--instructions" => request.instructions = true,
+                "--keep" => request.keep = true,
                 option if option.starts_with("--") => return Err(format!("there is no option {option}")),
                 _ => request.names.push(argument),
             }
@@ -87,8 +96,9 @@ fn main() -> ExitCode {
         return hashes::print();
     }
     let printed = match (&request.one, &request.peer) {
+        (None, None) if request.instructions => instructions::count(request.keep),
         (Some(name), _) => match CASES.iter().find(|case| *case == name) {
-            Some(case) => measure(case).map(|row| row.line.to_string()),
+            Some(case) => measure(case, request.duration.as_deref()).map(|row| row.line.to_string()),
             None => return refuse(&no_such_case(name), race::NO_SUCH_CASE),
         },
         (None, Some(peer)) => {
@@ -115,7 +125,7 @@ fn best(cases: &[&str], repeat: Option<u32>) -> Result<Vec<table::Row>, String> 
     let mut rows = Vec::new();
     for case in cases {
         let repeat = repeat.unwrap_or(if case.starts_with("fabric") { 2 } else { 3 });
-        let runs = (0..repeat).map(|_| measure(case)).collect::<Result<Vec<_>, _>>()?;
+        let runs = (0..repeat).map(|_| measure(case, None)).collect::<Result<Vec<_>, _>>()?;
         if let Some(row) = runs.into_iter().min_by(|a, b| a.line.cpu_s.total_cmp(&b.line.cpu_s)) {
             eprintln!("{}", row.progress());
             rows.push(row);
@@ -124,10 +134,11 @@ fn best(cases: &[&str], repeat: Option<u32>) -> Result<Vec<table::Row>, String> 
     Ok(rows)
 }
 
-fn measure(case: &str) -> Result<table::Row, String> {
+fn measure(case: &str, duration: Option<&str>) -> Result<table::Row, String> {
     let (scenario, count) = case.split_once(':').map_or((case, None), |(name, count)| (name, Some(count)));
     // The window covers the whole run, so that packets and CPU time are those of the same interval.
     let mut overrides = vec![("warmup".to_owned(), "\"0 s\"".to_owned())];
+    overrides.extend(duration.map(|duration| ("duration".to_owned(), format!("\"{duration}\""))));
     overrides.extend(count.map(|count| ("flows[0].count".to_owned(), count.to_owned())));
     let document = read(&scenario_path(scenario), &overrides)?;
     let setup = usage::thread_seconds();

@@ -4,7 +4,7 @@
 mod tests;
 
 use crate::{
-    Backlog, Class, Closed, Dequeued, Extent, Law, LawConfig, Level, Queue, Reason, Start, TcError, Verdict,
+    Backlog, Class, Closed, Dequeued, Extent, Law, LawConfig, Level, Queue, Reason, TcError, Verdict, Watch,
     for_each_law,
 };
 use alloc::boxed::Box;
@@ -130,20 +130,21 @@ macro_rules! any_closed {
 
             /// See [`Closed::arrive`].
             #[inline]
-            pub fn arrive(&mut self, packet: &Packet, start: Time, now: Time, random: &mut Stream) -> Verdict {
-                match self { $(Self::$law(queue) => queue.arrive(packet, start, now, random),)+ }
+            pub fn arrive(
+                &mut self,
+                packet: &Packet,
+                start: Time,
+                now: Time,
+                random: &mut Stream,
+                watch: &mut impl Watch,
+            ) -> Verdict {
+                match self { $(Self::$law(queue) => queue.arrive(packet, start, now, random, watch),)+ }
             }
 
             /// See [`Closed::leave`].
             #[inline]
-            pub fn leave(&mut self, now: Time, tell: impl FnMut(&Start, Backlog)) {
-                match self { $(Self::$law(queue) => queue.leave(now, tell),)+ }
-            }
-
-            /// See [`Closed::backlog`].
-            #[inline]
-            pub fn backlog(&self) -> Backlog {
-                match self { $(Self::$law(queue) => queue.backlog(),)+ }
+            pub fn leave(&mut self, now: Time, watch: &mut impl Watch) {
+                match self { $(Self::$law(queue) => queue.leave(now, watch),)+ }
             }
 
             /// See [`Queue::average_bytes`].

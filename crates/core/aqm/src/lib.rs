@@ -30,5 +30,6 @@ pub use queue::{Dequeued, Queue, Verdict};
 pub use sched::{Lane, MemoryShare, SchedulerConfig, ShaperConfig};
 pub use shell::{
     Bound, Closed, Decision, Dual, DualLaw, Lanes, Law, Passage, Single, Start, Store, Transmitter, Waiting,
+    Watch,
 };
 pub use shoal_packet::{Backlog, Class, Reason};

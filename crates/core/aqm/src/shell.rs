@@ -15,7 +15,7 @@ mod store;
 mod threshold;
 mod transmitter;
 
-pub use closed::{Closed, Start};
+pub use closed::{Closed, Start, Watch};
 pub use dual::{Dual, DualLaw, Lanes, Passage};
 pub use single::{Law, Single};
 pub use store::{Bound, Store, Waiting};

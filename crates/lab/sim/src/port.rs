@@ -206,15 +206,12 @@ impl Port {
         if hot.due <= now {
             line.catch_up(hot, course, self.probe, now, recorder);
         }
-        if self.probe != UNMONITORED {
-            // Only rows about packets need the backlog.
-            let found = if recorder.has_sink() { line.queue.backlog() } else { Backlog::default() };
-            recorder.on_arrival(self.probe, packet, found, now);
-        }
+        // Only rows about packets need the backlog.
+        let found = if recorder.has_sink() { line.queue.backlog() } else { Backlog::default() };
         let verdict = line.queue.enqueue(packet, now, &mut line.random);
         let backlog = line.refresh(hot);
         if self.probe != UNMONITORED {
-            recorder.on_verdict(self.probe, packet, verdict, backlog, now);
+            recorder.on_arrival(self.probe, packet, found, verdict, backlog, now);
         }
         match verdict {
             Verdict::Queued { .. } => line.comes(packet),
@@ -387,8 +384,8 @@ impl Port {
     pub(crate) fn refuse(&mut self, packet: &Packet, now: Time, recorder: &mut Recorder) {
         if let Some(line) = self.line().filter(|_| self.probe != UNMONITORED) {
             let backlog = line.queue.backlog();
-            recorder.on_arrival(self.probe, packet, backlog, now);
-            recorder.on_drop(self.probe, packet, Reason::SharedBuffer, backlog, now);
+            let verdict = Verdict::Dropped(Reason::SharedBuffer);
+            recorder.on_arrival(self.probe, packet, backlog, verdict, backlog, now);
         }
         recorder.on_lost(packet);
     }

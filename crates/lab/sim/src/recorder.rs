@@ -42,41 +42,46 @@ impl Recorder {
         }
     }
 
-    /// `backlog` is what the packet finds.
+    /// A packet arrives, finds one backlog and leaves another one behind. It is as it arrived: its class is the one it
+    /// had before a mark.
     #[inline]
-    pub(crate) fn on_arrival(&mut self, link: u32, packet: &Packet, backlog: Backlog, now: Time) {
-        self.collector.on_arrival(link, Class::of(packet), now);
-        if packet.ecn.is_ce() {
-            self.collector.on_marked_arrival(link, now);
-        }
-        if self.has_classes {
-            self.of_class(link, packet, |meter, class| meter.on_arrival(now, class));
-        }
-        if self.sink.is_some() {
-            self.emit(link, PacketEvent::Arrive, packet, backlog, now, now, None);
-        }
-    }
-
-    /// `packet` is as it arrived: its class is the one it had before a mark.
-    #[inline]
-    pub(crate) fn on_verdict(
+    pub(crate) fn on_arrival(
         &mut self,
         link: u32,
         packet: &Packet,
+        found: Backlog,
         verdict: Verdict,
-        backlog: Backlog,
+        waiting: Backlog,
         now: Time,
     ) {
+        if self.has_classes || self.sink.is_some() {
+            self.on_arrival_in_detail(link, packet, found, now);
+        }
+        if packet.ecn.is_ce() {
+            self.collector.on_marked_arrival(link, now);
+        }
         match verdict {
             Verdict::Queued { mark: None } | Verdict::Displaced => {}
             // A mark of a queue before this one stays what it is.
             Verdict::Queued { mark: Some(_) } if packet.ecn.is_ce() => {}
-            Verdict::Queued { mark: Some(reason) } => self.on_mark(link, packet, reason, backlog, now, now),
-            Verdict::Dropped(reason) => return self.on_drop(link, packet, reason, backlog, now),
+            Verdict::Queued { mark: Some(reason) } => self.on_mark(link, packet, reason, waiting, now, now),
+            Verdict::Dropped(reason) => return self.on_drop(link, packet, reason, waiting, now),
         }
-        self.collector.on_queued(link, Class::of(packet), backlog, now);
+        self.collector.on_entry(link, Class::of(packet), waiting, now);
         if self.has_classes {
             self.of_class(link, packet, |meter, class| meter.on_enter(now, class, packet.size.into()));
+        }
+    }
+
+    /// The part of an arrival that few runs record.
+    #[cold]
+    #[inline(never)]
+    fn on_arrival_in_detail(&mut self, link: u32, packet: &Packet, found: Backlog, now: Time) {
+        if self.has_classes {
+            self.of_class(link, packet, |meter, class| meter.on_arrival(now, class));
+        }
+        if self.sink.is_some() {
+            self.emit(link, PacketEvent::Arrive, packet, found, now, now, None);
         }
     }
 
@@ -96,14 +101,9 @@ impl Recorder {
     }
 
     /// An arrival is dropped.
-    pub(crate) fn on_drop(
-        &mut self,
-        link: u32,
-        packet: &Packet,
-        reason: Reason,
-        backlog: Backlog,
-        now: Time,
-    ) {
+    #[inline(never)]
+    fn on_drop(&mut self, link: u32, packet: &Packet, reason: Reason, backlog: Backlog, now: Time) {
+        self.collector.on_arrival(link, Class::of(packet), now);
         self.collector.on_drop(link, packet.flow.0, Class::of(packet), reason, now);
         if self.has_classes {
             self.of_class(link, packet, |meter, class| meter.on_drop(now, class, reason));

@@ -39,15 +39,39 @@ pub struct Start {
 // Three fit into a cache line with an eighth to spare; of packets, one.
 const _: () = assert!(size_of::<Start>() == 24);
 
+/// Whoever hears what happens at a closed queue, in the order in which it does.
+pub trait Watch {
+    /// The packet that arrives has this fate; `waiting` is the backlog then.
+    fn on_verdict(&mut self, verdict: Verdict, waiting: Backlog);
+    /// The transmission of a packet begins, which leaves `waiting`.
+    fn on_start(&mut self, start: &Start, waiting: Backlog);
+}
+
+/// Nobody hears it.
+impl Watch for () {
+    #[inline]
+    fn on_verdict(&mut self, _: Verdict, _: Backlog) {}
+    #[inline]
+    fn on_start(&mut self, _: &Start, _: Backlog) {}
+}
+
 impl<L: Law> Closed<L> {
     pub(super) fn new(law: L, waiting: Waiting, limit: Bound) -> Self {
         Self { law, waiting, limit, coming: Ring::new() }
     }
 
-    /// `packet` arrives at `now`, when all have left whose transmission has begun, and would be sent from `start` on.
+    /// `packet` arrives at `now`, behind all whose transmission has begun by then, and would be sent from `start` on.
     /// The caller sets the mark if there is one.
     #[inline]
-    pub fn arrive(&mut self, packet: &Packet, start: Time, now: Time, random: &mut Stream) -> Verdict {
+    pub fn arrive(
+        &mut self,
+        packet: &Packet,
+        start: Time,
+        now: Time,
+        random: &mut Stream,
+        watch: &mut impl Watch,
+    ) -> Verdict {
+        self.leave(now, watch);
         let verdict = judge(&mut self.law, self.limit, packet, &self.waiting, now, random);
         if let Verdict::Queued { .. } = verdict {
             let class = Class::of(packet);
@@ -61,23 +85,27 @@ impl<L: Law> Closed<L> {
                 has_data: packet.payload > 0,
             });
         }
+        watch.on_verdict(verdict, self.waiting.backlog());
+        if start == now {
+            self.leave(now, watch);
+        }
         verdict
     }
 
-    /// Lets the packets go whose transmission has begun by `now`; tells of each, and what it leaves.
+    /// Lets the packets go whose transmission has begun by `now`.
     #[inline]
-    pub fn leave(&mut self, now: Time, mut tell: impl FnMut(&Start, Backlog)) {
-        while let Some(next) = self.coming.pop_front_if(|next| next.at <= now) {
-            self.waiting.take(next.size, next.class == Class::Ect);
-            self.law.on_left(next.size, &self.waiting, next.at);
-            tell(next, self.waiting.backlog());
+    pub fn leave(&mut self, now: Time, watch: &mut impl Watch) {
+        if self.coming.front().is_some_and(|next| next.at <= now) {
+            self.leave_some(now, watch);
         }
     }
 
-    /// The present backlog.
-    #[inline]
-    pub const fn backlog(&self) -> Backlog {
-        self.waiting.backlog()
+    fn leave_some(&mut self, now: Time, watch: &mut impl Watch) {
+        while let Some(next) = self.coming.pop_front_if(|next| next.at <= now) {
+            self.waiting.take(next.size, next.class == Class::Ect);
+            self.law.on_left(next.size, &self.waiting, next.at);
+            watch.on_start(next, self.waiting.backlog());
+        }
     }
 
     /// Whether nothing can exceed the limit.

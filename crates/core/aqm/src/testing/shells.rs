@@ -1,7 +1,7 @@
 //! The two shells of a law that decides on arrival, on the same arrivals.
 
 use super::{Input, Kind, Operation};
-use crate::{AnyQueue, Backlog, Dequeued, Queue, Verdict};
+use crate::{AnyQueue, Backlog, Dequeued, Queue, Start, Verdict, Watch};
 use proptest::prelude::*;
 use shoal_packet::Packet;
 use shoal_units::{Rate, Serialiser, Stream, Time};
@@ -16,6 +16,15 @@ enum Event {
     Start(Time, Backlog),
     /// The average in bytes and the probability of the law.
     Law(Option<f64>, Option<f64>),
+}
+
+impl Watch for Vec<Event> {
+    fn on_verdict(&mut self, verdict: Verdict, waiting: Backlog) {
+        self.push(Event::Arrival(verdict, waiting));
+    }
+    fn on_start(&mut self, start: &Start, waiting: Backlog) {
+        self.push(Event::Start(start.at, waiting));
+    }
 }
 
 /// Packets that come to a line of `rate` with the gaps that `operations` say.
@@ -63,17 +72,14 @@ fn without_packets(queue: &AnyQueue, line: Serialiser, arrivals: &[(Time, Packet
     let mut queue = queue.closed()?;
     let (mut free, mut random, mut events) = (Time::ZERO, Stream::new(1, "shells"), Vec::new());
     for (now, packet) in arrivals {
-        queue.leave(*now, |next, left| events.push(Event::Start(next.at, left)));
         let start = free.max(*now);
-        let verdict = queue.arrive(packet, start, *now, &mut random);
+        let verdict = queue.arrive(packet, start, *now, &mut random, &mut events);
         if let Verdict::Queued { .. } = verdict {
             free = start.saturating_add(line.span(packet.size.into()));
         }
-        events.push(Event::Arrival(verdict, queue.backlog()));
-        queue.leave(*now, |next, left| events.push(Event::Start(next.at, left)));
         events.push(Event::Law(queue.average_bytes(), queue.probability()));
     }
-    queue.leave(Time::from_picos(u64::MAX / 2), |next, left| events.push(Event::Start(next.at, left)));
+    queue.leave(Time::from_picos(u64::MAX / 2), &mut events);
     Some(events)
 }
 

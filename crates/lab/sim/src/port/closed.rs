@@ -2,7 +2,7 @@
 
 use super::{Hot, UNMONITORED};
 use crate::recorder::Recorder;
-use shoal_aqm::{AnyClosed, Backlog, Verdict};
+use shoal_aqm::{AnyClosed, Backlog, Start, Verdict, Watch};
 use shoal_measure::Departure;
 use shoal_packet::Packet;
 use shoal_units::{Serialiser, Stream, Time};
@@ -40,7 +40,6 @@ impl Closed {
         let (start, overhead) = (hot.free.max(now), self.overhead);
         let mut is_marked = false;
         if let Some(judge) = &mut self.judge {
-            judge.leave(overhead, now, recorder);
             match judge.arrive(packet, overhead, start, now, recorder) {
                 Verdict::Dropped(_) => return recorder.on_lost(packet),
                 Verdict::Queued { mark } => is_marked = mark.is_some(),
@@ -76,34 +75,52 @@ impl Judge {
         now: Time,
         recorder: &mut Recorder,
     ) -> Verdict {
-        let verdict = self.queue.arrive(packet, start, now, &mut self.random);
-        if self.probe != UNMONITORED {
-            // Only rows about packets need the backlog that the packet finds, and with them ports are not closed.
-            recorder.on_arrival(self.probe, packet, Backlog::default(), now);
-            recorder.on_verdict(self.probe, packet, verdict, self.queue.backlog(), now);
+        let Self { queue, random, probe } = self;
+        if *probe == UNMONITORED {
+            return queue.arrive(packet, start, now, random, &mut ());
         }
-        if start == now {
-            self.leave(overhead, now, recorder);
-        }
-        verdict
+        let mut probe = Probe { number: *probe, overhead, arrival: Some((packet, now)), recorder };
+        queue.arrive(packet, start, now, random, &mut probe)
     }
 
     /// The packets leave whose transmission has begun by `now`.
-    #[inline]
     fn leave(&mut self, overhead: u32, now: Time, recorder: &mut Recorder) {
-        let probe = self.probe;
-        self.queue.leave(now, |next, left| {
-            if probe == UNMONITORED {
-                return;
-            }
-            let departure = Departure {
-                flow: next.flow.0,
-                class: next.class,
-                has_data: next.has_data,
-                sojourn: next.at - next.since,
-                wire_bytes: u32::from(next.size) + overhead,
-            };
-            recorder.collector.on_departure(probe, departure, left, next.at);
-        });
+        if self.probe == UNMONITORED {
+            self.queue.leave(now, &mut ());
+        } else {
+            let mut probe = Probe { number: self.probe, overhead, arrival: None, recorder };
+            self.queue.leave(now, &mut probe);
+        }
+    }
+}
+
+/// Reports what happens at a monitored port.
+struct Probe<'a> {
+    number: u32,
+    overhead: u32,
+    /// The packet that arrives, and when.
+    arrival: Option<(&'a Packet, Time)>,
+    recorder: &'a mut Recorder,
+}
+
+impl Watch for Probe<'_> {
+    #[inline]
+    fn on_verdict(&mut self, verdict: Verdict, waiting: Backlog) {
+        if let Some((packet, now)) = self.arrival {
+            // Only rows about packets need the backlog that the packet finds, and with them ports are not closed.
+            self.recorder.on_arrival(self.number, packet, Backlog::default(), verdict, waiting, now);
+        }
+    }
+
+    #[inline]
+    fn on_start(&mut self, start: &Start, waiting: Backlog) {
+        let departure = Departure {
+            flow: start.flow.0,
+            class: start.class,
+            has_data: start.has_data,
+            sojourn: start.at - start.since,
+            wire_bytes: u32::from(start.size) + self.overhead,
+        };
+        self.recorder.collector.on_departure(self.number, departure, waiting, start.at);
     }
 }
