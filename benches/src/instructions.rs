@@ -77,7 +77,7 @@ fn build() -> Result<String, String> {
 
 /// The recorded costs of a build by their cases.
 fn costs(recorded: &str, build: &str) -> BTreeMap<String, Cost> {
-    let rows = recorded.lines().filter_map(|row| row.strip_prefix(build)?.strip_prefix(','));
+    let rows = recorded.lines().filter_map(|row| cells_of(row, build));
     let read = |row: &str| {
         let mut cells = row.split(',');
         let case = cells.next()?.to_owned();
@@ -87,9 +87,14 @@ fn costs(recorded: &str, build: &str) -> BTreeMap<String, Cost> {
     rows.filter_map(read).collect()
 }
 
+/// The cells of a row behind those that name the build; `None` if the row is of another one.
+fn cells_of<'a>(row: &'a str, build: &str) -> Option<&'a str> {
+    row.strip_prefix(build)?.strip_prefix(',')
+}
+
 /// The recorded rows with those of a build replaced.
 fn with(recorded: &str, build: &str, costs: &BTreeMap<String, Cost>) -> String {
-    let others = recorded.lines().skip(1).filter(|row| !row.starts_with(build)).map(str::to_owned);
+    let others = recorded.lines().skip(1).filter(|row| cells_of(row, build).is_none()).map(str::to_owned);
     let own = costs
         .iter()
         .map(|(case, cost)| format!("{build},{case},{:.1},{:.2}", cost.instructions, cost.mispredicted));
@@ -101,11 +106,11 @@ fn with(recorded: &str, build: &str, costs: &BTreeMap<String, Cost>) -> String {
 
 fn cost(case: &str, durations: &[&str; 2]) -> Result<Cost, String> {
     let [short, long] = [run(case, durations[0])?, run(case, durations[1])?];
-    let packets = (long.0 - short.0) as f64;
-    if packets <= 0.0 {
+    if long.0 <= short.0 {
         return Err(format!("{case}: no more packets in {} than in {}", durations[1], durations[0]));
     }
-    let per_packet = |one: u64, other: u64| (one - other) as f64 / packets;
+    let packets = (long.0 - short.0) as f64;
+    let per_packet = |one: u64, other: u64| (one as f64 - other as f64) / packets;
     Ok(Cost {
         instructions: per_packet(long.1[0], short.1[0]),
         mispredicted: per_packet(long.1[1], short.1[1]),
@@ -158,12 +163,16 @@ mod tests {
 
     #[test]
     fn a_build_replaces_its_own_rows() {
-        let recorded = format!("{TITLE}\nci,rustc 1,S1,10.0,1.00\nrelease,rustc 1,S1,5.0,0.50\n");
+        let other = "release,rustc 1.9,S1,6.0,0.60\n";
+        let recorded = format!("{TITLE}\nci,rustc 1,S1,10.0,1.00\nrelease,rustc 1,S1,5.0,0.50\n{other}");
         let build = "release,rustc 1";
         assert_eq!(costs(&recorded, build)["S1"], Cost { instructions: 5.0, mispredicted: 0.5 });
         assert!(costs(&recorded, "release,rustc 2").is_empty());
         let now = BTreeMap::from([("S1".to_owned(), Cost { instructions: 4.04, mispredicted: 0.25 })]);
         let written = with(&recorded, build, &now);
-        assert_eq!(written, format!("{TITLE}\nci,rustc 1,S1,10.0,1.00\nrelease,rustc 1,S1,4.0,0.25\n"));
+        assert_eq!(
+            written,
+            format!("{TITLE}\nci,rustc 1,S1,10.0,1.00\nrelease,rustc 1,S1,4.0,0.25\n{other}")
+        );
     }
 }
