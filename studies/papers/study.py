@@ -8,7 +8,7 @@ from functools import partial
 from shoal.papers import Paper, read_paper
 from shoal.papers.reproduce import reproduce, verdict_frame
 from shoal_dev import ROOT
-from shoal_dev.study import Cell, Study
+from shoal_dev.study import RESULTS_CHANGED, Cell, Study, is_outdated_file
 
 # CPU seconds of a simulated packet, and how many values a search tries; about, for the choice of a sample.
 PACKET_S, TRIED = 0.5e-6, 15
@@ -48,6 +48,10 @@ def cells() -> Iterator[Cell]:
         results = path.with_name("RESULTS.csv").read_text(encoding="utf-8").splitlines()[1:]
         hosts = path.with_name("HOSTS.csv").read_text(encoding="utf-8").splitlines()
         for file, lines in (("RESULTS.csv", results), ("HOSTS.csv", hosts)):
+            if is_outdated_file(path.with_name(file)):
+                name = f"papers: {path.parent.name}/{file}"
+                print(f"{name}: not rechecked: recorded before {RESULTS_CHANGED}, which changed results")
+                continue
             rows = [row for row in csv.DictReader(lines) if row.get("plane", "sim") == "sim"]
             for item in dict.fromkeys(row["item"] for row in rows):
                 kept = [row for row in rows if row["item"] == item]

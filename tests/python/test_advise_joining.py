@@ -32,11 +32,13 @@ def test_a_flow_that_stays_small_is_seen_and_cured() -> None:
     assert joined is not None
     assert joined.share is not None
     # The first flow keeps 7 x 45 of about 345 packets in flight: the other one 0.2 of the mean. Without the wait for
-    # segments both have half.
+    # segments both have half. How much smaller segments help depends on when a flow starts: the least of three counts.
     assert 0.1 < joined.share < 0.3
     assert joined.is_locked
     assert list(joined.cured) == list(cures)
-    assert all(share > 0.8 for share in joined.cured.values())
+    no_wait, small_segments, no_wait_at_once = joined.cured.values()
+    assert min(no_wait, no_wait_at_once) > 0.9
+    assert small_segments > 2 * joined.share
     assert joined.to_dict()["is_locked"] is True
     # 1000 round trips of 300 us and 108 us of K.
     assert joined.measured_s == pytest.approx(0.408)

@@ -35,10 +35,10 @@ def test_the_first_flow_keeps_whole_segments(k_packets: int, segments: int) -> N
         ({"flows.*.host.tso_win_divisor": 0}, 0.95, 1.05),
         ({"flows.first.host.tso_win_divisor": 0}, 0.95, 1.05),
         ({"flows.*.host.gso_max_segs": 4}, 0.9, 1.1),
-        # What is not the reason.
+        # What is not the reason. Pacing moves the first flow to another number of whole segments, on the kernel, too.
         ({"flows.*.cc_options.alpha_resolution": "exact"}, 0.0, 0.25),
         ({"flows.*.host.coalescing": "off", "flows.*.host.interrupt_delay": "0 us"}, 0.0, 0.25),
-        ({"flows.*.host.pacing": "fq"}, 0.0, 0.25),
+        ({"flows.*.host.pacing": "fq"}, 0.0, 0.6),
     ],
 )
 def test_only_the_wait_for_whole_segments_is_the_reason(changes: dict[str, Any], least: float, most: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -84,6 +85,58 @@ def test_a_page_is_made_again_as_a_whole(
     monkeypatch.setattr(recheck, "page_of", lambda *_: page)
     study = Study(title="Speeds", measure=lambda: iter([PAGE.replace("| 30 |", f"| {speed} |")]), takes="no time")
     assert [head for row in compared("speeds", study, None) for head in row.different] == different
+
+
+class Repository:
+    """A repository of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._git("init", "--quiet")
+
+    def commit(self) -> str:
+        """Commit all that there is; gives the commit."""
+        self._git("add", "--all")
+        self._git("commit", "--quiet", "--allow-empty", "--message", "all")
+        return self._git("rev-parse", "--short=8", "HEAD")
+
+    def _git(self, *words: str) -> str:
+        command = ["git", "-c", "user.name=nobody", "-c", "user.email=nobody@example.org", *words]
+        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=True).stdout.strip()
+
+
+@pytest.mark.parametrize(
+    ("stamp", "outdated"),
+    [
+        ("2026-11-25, shoal {before}, kernel 7.3-1. Written by hand", True),
+        ("2026-11-26, shoal {after}. Written by hand", False),
+        ("2026-11-26, shoal 0123456789. No such commit", True),
+        ("No commit", False),
+    ],
+)
+def test_pages_from_before_a_change_of_results_are_known(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, stamp: str, outdated: bool
+) -> None:
+    """They are named, and not compared with what is no longer to be expected."""
+    repository = Repository(tmp_path)
+    commits = [repository.commit() for _ in range(3)]
+    monkeypatch.setattr(study_module, "ROOT", tmp_path)
+    monkeypatch.setattr(study_module, "RESULTS_CHANGED", commits[1])
+    page = stamp.format(before=commits[0], after=commits[2])
+    assert study_module.is_outdated(f"# Speeds\n\n{page}\n") == outdated
+
+
+def test_files_from_before_a_change_of_results_are_known(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    repository = Repository(tmp_path)
+    monkeypatch.setattr(study_module, "ROOT", tmp_path)
+    for name in ("old.csv", "new.csv"):
+        (tmp_path / name).write_text(name, encoding="utf-8")
+    repository.commit()
+    monkeypatch.setattr(study_module, "RESULTS_CHANGED", repository.commit())
+    (tmp_path / "new.csv").write_text("other", encoding="utf-8")
+    repository.commit()
+    assert study_module.is_outdated_file(tmp_path / "old.csv")
+    assert not study_module.is_outdated_file(tmp_path / "new.csv")
 
 
 @pytest.mark.parametrize("built", [True, False])

@@ -12,7 +12,18 @@ from itertools import zip_longest
 from pathlib import Path
 
 from shoal.cache import default_folder
-from shoal_dev.study import Cell, Study, find, has_kernel, names, other_kernel, page_of, parts
+from shoal_dev.study import (
+    RESULTS_CHANGED,
+    Cell,
+    Study,
+    find,
+    has_kernel,
+    is_outdated,
+    names,
+    other_kernel,
+    page_of,
+    parts,
+)
 from shoal_dev.tables import ReadTable, tables_of
 
 # About what it takes to make a page as a whole.
@@ -96,9 +107,14 @@ def _known(name: str | None) -> Iterator[tuple[str, Study, Cell | None]]:
     """All rows that can be made again; a page that is made as a whole counts as one."""
     for of in [name] if name else names():
         study = find(of)
+        # Papers have pages of their own.
+        path = page_of(of, study)
+        page = path.read_text(encoding="utf-8") if path.exists() else ""
         if study.of_a_machine:
             print(f"{of}: not rechecked: its numbers are those of a machine")
-        elif "kernel" in study.needs and (build := other_kernel(page_of(of, study).read_text(encoding="utf-8"))):
+        elif is_outdated(page):
+            print(f"{of}: not rechecked: recorded before {RESULTS_CHANGED}, which changed results")
+        elif "kernel" in study.needs and (build := other_kernel(page)):
             print(f"{of}: not rechecked: recorded on another build of the kernel, {build}")
         elif study.cells is None and "kernel" in study.needs and not has_kernel():
             print(f"{of}: not rechecked: it needs the kernel (`shoal linux build`)")

@@ -284,6 +284,31 @@ def other_kernel(page: str) -> str:
     return named[1] if named and has_kernel() and named[1] != kernel_build() else ""
 
 
+# The last commit in which numbers of many pages have changed on purpose: the order of events at equal times. What was
+# recorded before is no longer what the simulator gives, until it is recorded again.
+RESULTS_CHANGED = "21929784"
+
+
+def is_outdated(page: str) -> bool:
+    """Whether a page was recorded by a version before :data:`RESULTS_CHANGED`; true if history does not know it."""
+    named = re.search(r"^[0-9-]+, shoal ([0-9a-f]{7,40})\b", page, re.MULTILINE)
+    return bool(named) and not _has_change(named[1])
+
+
+def is_outdated_file(path: Path) -> bool:
+    """Whether a file that names no version was last committed before :data:`RESULTS_CHANGED`."""
+    last = subprocess.run(
+        ["git", "log", "-1", "--format=%H", "--", str(path)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    return not _has_change(last.stdout.strip() or "HEAD")
+
+
+def _has_change(commit: str) -> bool:
+    """Whether a commit comes after :data:`RESULTS_CHANGED`, or is it."""
+    ancestry = ["git", "merge-base", "--is-ancestor", RESULTS_CHANGED, commit]
+    return subprocess.run(ancestry, cwd=ROOT, capture_output=True, check=False).returncode == 0
+
+
 def has_kernel() -> bool:
     """Whether there is one."""
     return "Linux" in planes()

@@ -13,7 +13,7 @@ use crate::events::{EventQueue, Key, Timer};
 use crate::flow::{Egress, FlowState, ReceiverSlot, SenderSlot};
 use crate::network::{Arrival, Network, Rare};
 use crate::outcome::Outcome;
-use crate::parts::{Division, Log, Role};
+use crate::parts::Division;
 use crate::planned::{Plan, Planned};
 use crate::recorder::{PacketSink, Recorder};
 use crate::slots::Slots;
@@ -84,8 +84,6 @@ pub(crate) struct Simulation<E> {
     /// Starts and stops of flows. Only the next one is in the event queue, so the size of that queue does not depend on
     /// the number of flows that have not started.
     planned: Planned,
-    /// The number of the first flow's start in the order of insertion.
-    first_planned: u64,
     /// Slot of each connection that has one: of the flows, followed by those that carry a client's requests.
     slots: Slots,
     /// What is in the slots: the two ends, and everything else.
@@ -99,8 +97,6 @@ pub(crate) struct Simulation<E> {
     cards: Cards,
     events: u64,
     end: Time,
-    /// If the simulation is one of several parts, the events of the window.
-    log: Option<Log>,
 }
 
 impl<E: Deref<Target = Experiment>> Simulation<E> {
@@ -120,7 +116,6 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
             timers: EventQueue::default(),
             globals: EventQueue::default(),
             planned: Planned::default(),
-            first_planned: 0,
             slots: Slots::new(connections),
             senders: Vec::new(),
             receivers: Vec::new(),
@@ -130,7 +125,6 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
             barriers,
             events: 0,
             end,
-            log: None,
         };
         simulation.settle_residents();
         simulation
@@ -138,8 +132,7 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
 
     /// Schedules the starts and stops of those flows whose sender is here, and what else is known beforehand.
     pub(crate) fn schedule_start(&mut self, is_here: impl Fn(&Flow) -> bool) {
-        self.network.close_ports();
-        self.first_planned = self.network.numbers.reserve(2 * self.experiment.flows.len() as u64);
+        self.network.close_ports(&self.experiment);
         self.plan(Time::ZERO, is_here);
         self.schedule_global(Time::ZERO + self.experiment.warmup, Timer::OpenWindow);
         if let Some(interval) = self.experiment.trace.series_interval {
@@ -147,22 +140,20 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
         }
     }
 
-    /// Plans the starts and stops that come at `from` or later, of those flows whose sender is here. Each has a number
-    /// of its own, whether it comes or not: what is planned does not change the order of any other events.
+    /// Plans the starts and stops that come at `from` or later, of those flows whose sender is here.
     fn plan(&mut self, from: Time, is_here: impl Fn(&Flow) -> bool) {
-        self.planned = Planned::new(&self.experiment, self.first_planned, from, is_here);
+        self.planned = Planned::new(&self.experiment, from, is_here);
         self.timers.extend(self.planned.next().as_ref());
     }
 
     fn schedule_global(&mut self, time: Time, timer: Timer) {
-        let key = self.network.numbers.key(time, timer.subject());
-        self.globals.push(key);
+        self.globals.push(Key::global(time, timer));
     }
 
+    /// Schedules a timer of the flow in a slot.
     #[inline]
-    fn schedule(&mut self, time: Time, timer: Timer) {
-        let key = self.network.numbers.key(time, timer.subject());
-        self.timers.push(key);
+    fn schedule(&mut self, time: Time, slot: usize, timer: impl FnOnce(u32) -> Timer) {
+        self.timers.push(Key::timer(time, timer(count_u32(slot)), self.flows[slot].number));
     }
 
     /// Returns false if the progress function ended the run.
@@ -185,6 +176,11 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
     /// A key behind those of all events of the run.
     pub(crate) fn behind_end(&self) -> Key {
         Key::first_at(self.end + Span::from_picos(1))
+    }
+
+    /// Number of events so far.
+    pub(crate) fn events(&self) -> u64 {
+        self.events - self.network.uncounted
     }
 
     /// The next event that concerns all links and flows.
@@ -211,7 +207,6 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
             let next = if from_timers { self.timers.next() } else { self.network.next() };
             let Some(key) = next.filter(|key| *key < bound) else { return true };
             self.events += 1;
-            let inserted = self.network.numbers.last();
             if from_timers {
                 self.timers.replace_next(None);
                 self.on_timer(key);
@@ -225,12 +220,6 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
                     Some(Arrival::Sender) => self.at_sender(&packet, key.time()),
                     _ => {}
                 }
-            }
-            if let Some(log) = &mut self.log {
-                let role = self.network.take_role();
-                // The event counts where the packet leaves its queue.
-                self.events -= u64::from(role != Role::Own);
-                log.push(key, self.network.numbers.last() - inserted, role);
             }
             if self.events.is_multiple_of(PROGRESS_EVENTS)
                 && let Some(watch) = progress
@@ -291,7 +280,7 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
         let deadline = slot.receiver.deadline();
         if deadline < slot.armed {
             slot.armed = deadline;
-            self.schedule(deadline, Timer::Receiver(count_u32(number)));
+            self.schedule(deadline, number, Timer::Receiver);
         }
         if reached {
             self.on_delivered(number, now);
@@ -354,7 +343,7 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
             self.note_events(number, before, now);
         }
         if rearm {
-            self.schedule(deadline, Timer::Sender(count_u32(number)));
+            self.schedule(deadline, number, Timer::Sender);
         }
         if reached {
             self.on_milestone(number, now);
@@ -399,7 +388,7 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
         }
         self.update_milestone(slot);
         if let Some(time) = next {
-            self.schedule(time, Timer::Application(count_u32(slot)));
+            self.schedule(time, slot, Timer::Application);
         }
     }
 
@@ -437,7 +426,7 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
     /// had the slot before) or early (its timer was postponed).
     fn on_sender_timer(&mut self, number: usize, key: Key) {
         let (now, slot) = (key.time(), &mut self.senders[number]);
-        if slot.armed != now || key.number() < self.flows[number].since {
+        if slot.armed != now || !key.is_of_flow(self.flows[number].number) {
             return;
         }
         slot.armed = Time::NEVER;
@@ -448,13 +437,13 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
         let deadline = slot.sender.deadline();
         if deadline < Time::NEVER {
             slot.armed = deadline;
-            self.schedule(deadline, Timer::Sender(count_u32(number)));
+            self.schedule(deadline, number, Timer::Sender);
         }
     }
 
     fn on_receiver_timer(&mut self, number: usize, key: Key) {
         let (now, slot) = (key.time(), &mut self.receivers[number]);
-        if slot.armed != now || key.number() < self.flows[number].since {
+        if slot.armed != now || !key.is_of_flow(self.flows[number].number) {
             return;
         }
         slot.armed = Time::NEVER;
@@ -468,7 +457,7 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
         let deadline = slot.receiver.deadline();
         if deadline < slot.armed {
             slot.armed = deadline;
-            self.schedule(deadline, Timer::Receiver(count_u32(number)));
+            self.schedule(deadline, number, Timer::Receiver);
         }
     }
 
@@ -488,13 +477,13 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
         if now == self.experiment.flows.of(state.number).start
             && let Some(first) = datagrams.first(now).filter(|first| *first > now)
         {
-            self.schedule(first, Timer::Application(count_u32(slot)));
+            self.schedule(first, slot, Timer::Application);
             return;
         }
         let Some((mut packet, next)) = datagrams.send(state.number, now) else { return };
         packet.route = self.senders[slot].route;
         self.network.send(packet, now);
-        self.schedule(next, Timer::Application(count_u32(slot)));
+        self.schedule(next, slot, Timer::Application);
     }
 
     fn wake_application(&mut self, slot: usize, now: Time) {
@@ -519,7 +508,7 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
         self.update_milestone(slot);
         self.await_delivery(slot, now);
         if let Some(time) = next {
-            self.schedule(time, Timer::Application(count_u32(slot)));
+            self.schedule(time, slot, Timer::Application);
         }
     }
 
@@ -588,7 +577,7 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
 
     pub(crate) fn finish(mut self) -> Outcome {
         self.network.catch_up_monitored(self.end);
-        let flow_bytes = self.flow_bytes();
+        let (flow_bytes, events) = (self.flow_bytes(), self.events());
         let Self {
             experiment: owner, network, slots, senders, receivers, flows, population, barriers, ..
         } = self;
@@ -608,7 +597,7 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
         measured.broken = unbalanced.or(measured.broken);
         measured.paths = paths;
         measured.cards = cards;
-        Outcome { measured, events: self.events, conservation, flow_bytes }
+        Outcome { measured, events, conservation, flow_bytes }
     }
 }
 

@@ -166,8 +166,6 @@ pub(crate) struct FlowState {
     pub(crate) group: u32,
     /// Whether the slot is not free.
     pub(crate) is_in_use: bool,
-    /// The last number in the order of insertion when the slot was taken: earlier timers are not about this flow.
-    pub(crate) since: u64,
     /// What the application does.
     pub(crate) app: App,
     pub(crate) application: Application,
@@ -181,12 +179,11 @@ pub(crate) struct FlowState {
 
 impl FlowState {
     /// The state of a connection that has not begun.
-    pub(crate) fn new(number: u32, plan: &Flow, application: Application, since: u64) -> Self {
+    pub(crate) fn new(number: u32, plan: &Flow, application: Application) -> Self {
         Self {
             number,
             group: plan.group,
             is_in_use: true,
-            since,
             app: plan.app,
             application,
             writer: Writer::default(),

@@ -4,7 +4,7 @@ mod parts;
 mod queues;
 
 use crate::card_queue::{CardQueue, segmenting_cards};
-use crate::events::{EventQueue, Key, Numbering};
+use crate::events::{EventQueue, Key};
 use crate::host_queues::HostQueue;
 use crate::impaired::Impaired;
 use crate::outcome::Conservation;
@@ -73,10 +73,11 @@ pub(crate) struct Network {
     event_queue: EventQueue,
     /// If the network is one of several parts.
     crossings: Option<Box<Crossings>>,
-    pub(crate) numbers: Numbering,
     pub(crate) recorder: Recorder,
     pub(crate) sent: u64,
     pub(crate) delivered: u64,
+    /// Events that a run on one thread has not.
+    pub(crate) uncounted: u64,
 }
 
 impl Network {
@@ -114,10 +115,10 @@ impl Network {
             routes: Vec::new(),
             event_queue: EventQueue::default(),
             crossings: None,
-            numbers: Numbering::default(),
             recorder,
             sent: 0,
             delivered: 0,
+            uncounted: 0,
         }
     }
 
@@ -196,8 +197,7 @@ impl Network {
         let has_arrived = port.deliver(now, arrived);
         let next = port.next_event();
         port.hot.pending = next.is_some();
-        let again = next.map(|time| self.numbers.key(time, link));
-        self.event_queue.replace_next(again);
+        self.event_queue.replace_next(next.map(|time| Key::link(time, link)));
         if has_arrived { self.forward(arrived, now) } else { None }
     }
 
@@ -229,8 +229,33 @@ impl Network {
         if port.hot.is_special {
             return self.enter_special(packet, link, now);
         }
-        port.arrive(packet, now, &mut self.recorder);
+        if let Some((left, is_marked)) = port.pass(packet, now, &mut self.recorder) {
+            if port.hot.has_chained {
+                return self.send_on(packet, link, left, is_marked);
+            }
+            port.hot.wire.put(packet, left, is_marked);
+        }
         self.expect(link);
+    }
+
+    /// Sends a packet that leaves the transmitter of `link` at `left` through all ports in which nothing happens to it
+    /// but that it takes its time, and no other packet comes in between: they need no events.
+    fn send_on(&mut self, packet: &Packet, mut link: u32, mut left: Time, is_marked: bool) {
+        let mut place = packet.route + 1;
+        loop {
+            let (hot, next) = (&self.ports[link as usize].hot, self.routes[place as usize]);
+            if !hot.has_chained || next >= TO_CARD || !self.ports[next as usize].hot.is_chained {
+                break;
+            }
+            let arrival = left + hot.wire.delay();
+            left = self.ports[next as usize].pass_unseen(packet.size, arrival);
+            (link, place) = (next, place + 1);
+        }
+        self.ports[link as usize].hot.wire.put(packet, left, is_marked).route = place;
+        match self.crossing(link) {
+            Some(crossing) => self.expect_at_crossing(link, crossing),
+            None => self.expect(link),
+        }
     }
 
     /// Records that a host sends or receives a packet; its route tells which host.
@@ -253,8 +278,7 @@ impl Network {
             && let Some(time) = port.next_event()
         {
             port.hot.pending = true;
-            let key = self.numbers.key(time, link);
-            self.event_queue.push(key);
+            self.event_queue.push(Key::link(time, link));
         }
     }
 
@@ -285,8 +309,7 @@ impl Network {
         if !pending || time < impaired.expected {
             impaired.expected = time;
             port.hot.pending = true;
-            let key = self.numbers.key(time, link);
-            self.event_queue.push(key);
+            self.event_queue.push(Key::link(time, link));
         }
     }
 
@@ -318,8 +341,7 @@ impl Network {
         if let Some(impaired) = port.impaired_mut() {
             impaired.expected = next.unwrap_or(Time::NEVER);
         }
-        let again = next.map(|time| self.numbers.key(time, link));
-        self.event_queue.replace_next(again);
+        self.event_queue.replace_next(next.map(|time| Key::link(time, link)));
         if has_arrived { self.forward(arrived, now) } else { None }
     }
 
@@ -354,10 +376,25 @@ impl Network {
         }
     }
 
-    /// Closes the ports that can be, before anything has come through them.
-    pub(crate) fn close_ports(&mut self) {
+    /// Closes the ports that can be, and chains them, before anything has come through them.
+    pub(crate) fn close_ports(&mut self, experiment: &Experiment) {
         for port in &mut self.ports {
             port.close(&self.recorder);
+        }
+        for (link, source) in (0u32..).zip(single_sources(experiment)) {
+            let Some(source) = source else { continue };
+            let is_apart = |network: &Self, link: u32| {
+                let hot = &network.ports[link as usize].hot;
+                hot.is_special && network.crossing(link).is_none()
+            };
+            if is_apart(self, link) || is_apart(self, source) {
+                continue;
+            }
+            if self.ports[link as usize].is_unseen() && self.ports[source as usize].knows_departures() {
+                self.ports[link as usize].hot.is_chained = true;
+                // What comes to a link between parts has its event in each of them.
+                self.ports[source as usize].hot.has_chained |= self.crossing(source).is_none();
+            }
         }
     }
 
@@ -402,4 +439,21 @@ impl Network {
         let queues = self.host_queues.iter().map(HostQueue::held);
         self.ports.iter().map(Port::held).chain(queues).sum()
     }
+}
+
+/// For each link the one from which all of its packets come, unless they come from several or from a host.
+fn single_sources(experiment: &Experiment) -> Vec<Option<u32>> {
+    let mut sources = vec![None; experiment.links.len()];
+    let mut is_known = vec![false; experiment.links.len()];
+    for path in &experiment.paths {
+        let before = std::iter::once(None).chain(path.iter().map(|link| Some(link.0)));
+        for (link, source) in path.iter().map(|link| link.0 as usize).zip(before) {
+            if !std::mem::replace(&mut is_known[link], true) {
+                sources[link] = source;
+            } else if sources[link] != source {
+                sources[link] = None;
+            }
+        }
+    }
+    sources
 }

@@ -1,19 +1,17 @@
 //! Starts and stops of flows, in the order of time: the next one is known, and the others take next to no memory.
 
-use crate::events::{Key, Timer};
+use crate::events::Key;
 use shoal_scenario::{Experiment, Flow};
 use shoal_units::Time;
-use shoal_units::cast::{count_u32, fit_u32};
+use shoal_units::cast::count_u32;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-/// The starts and stops to come. Each has a number in the order of insertion of its own, whether it comes or not: that
-/// of a flow's start, and then that of its stop, followed by those of the next flow.
+/// The starts and stops to come. At equal times they come in the order of their flows, and the start of a flow before
+/// its stop.
 #[derive(Default)]
 pub(crate) struct Planned {
-    /// The number of the first flow's start.
-    first: u64,
     series: Vec<Series>,
     /// The next of each series.
     next: BinaryHeap<Reverse<(Key, u32)>>,
@@ -60,15 +58,9 @@ impl Order {
 }
 
 impl Planned {
-    /// Plans what comes at `from` or later, of those flows whose sender `is_here`. The numbers in the order of
-    /// insertion begin with `first`.
-    pub(crate) fn new(
-        experiment: &Experiment,
-        first: u64,
-        from: Time,
-        is_here: impl Fn(&Flow) -> bool,
-    ) -> Self {
-        let mut planned = Self { first, ..Self::default() };
+    /// Plans what comes at `from` or later, of those flows whose sender `is_here`.
+    pub(crate) fn new(experiment: &Experiment, from: Time, is_here: impl Fn(&Flow) -> bool) -> Self {
+        let mut planned = Self::default();
         for group in 0..count_u32(experiment.groups.len()) {
             for plan in [Plan::Start, Plan::Stop] {
                 let comes = |flow: &Flow| is_here(flow) && (from..Time::NEVER).contains(&plan.time(flow));
@@ -89,17 +81,15 @@ impl Planned {
     pub(crate) fn take(&mut self, experiment: &Experiment) -> Option<(u32, Plan)> {
         let Reverse((key, series)) = self.next.pop()?;
         self.advance(series as usize, experiment);
-        let (place, plan) = (key.number() - self.first, self.series[series as usize].plan);
-        Some((fit_u32(place / 2), plan))
+        Some((key.planned_flow(), self.series[series as usize].plan))
     }
 
     fn advance(&mut self, number: usize, experiment: &Experiment) {
         let series = &mut self.series[number];
         let Some(flow) = series.order.get(series.place) else { return };
         series.place += 1;
-        let place = self.first + 2 * u64::from(flow) + u64::from(series.plan == Plan::Stop);
         let time = series.plan.time(&experiment.flows.of(flow));
-        let key = Key::at(time, place, Timer::Planned.subject());
+        let key = Key::planned(time, flow, u32::from(series.plan == Plan::Stop));
         self.next.push(Reverse((key, count_u32(number))));
     }
 }

@@ -39,7 +39,7 @@ pub(crate) struct Port {
 /// port is in the nearest caches, and most deliveries need no more.
 #[repr(C, align(64))]
 pub(crate) struct Hot {
-    wire: Wire,
+    pub(crate) wire: Wire,
     /// Time from which the transmitter is free, or of an idle one whose queue holds packets back, until which it does.
     free: Time,
     /// Time before which nothing happens at the queue, unless a packet arrives: the next transmission, or the law's
@@ -53,6 +53,11 @@ pub(crate) struct Hot {
     pub(crate) is_special: bool,
     /// Whether the wire has a course of its own.
     has_course: bool,
+    /// Whether all packets come from one other port, which knows when they do, and nothing happens to them here but
+    /// that they take their time: see [`Port::pass_unseen`].
+    pub(crate) is_chained: bool,
+    /// Whether packets go to such a port.
+    pub(crate) has_chained: bool,
 }
 
 const _: () = assert!(size_of::<Hot>() == 64, "one cache line");
@@ -67,6 +72,8 @@ impl Hot {
             pending: false,
             is_special,
             has_course,
+            is_chained: false,
+            has_chained: false,
         }
     }
 
@@ -194,15 +201,69 @@ impl Port {
         }
     }
 
+    /// Whether it is known when a packet leaves the port as soon as it arrives.
+    pub(crate) fn knows_departures(&self) -> bool {
+        !self.hot.has_course && matches!(self.head, Head::None | Head::Closed(_))
+    }
+
+    /// Whether packets do nothing here but take their time.
+    pub(crate) fn is_unseen(&self) -> bool {
+        self.knows_departures()
+            && match &self.head {
+                Head::Closed(closed) => closed.is_unseen(),
+                _ => self.probe == UNMONITORED,
+            }
+    }
+
+    /// Handles the arrival of a packet of `size` bytes at a port that [`Self::is_unseen`]. Returns when the last bit
+    /// leaves the transmitter.
+    #[inline]
+    pub(crate) fn pass_unseen(&mut self, size: u16, now: Time) -> Time {
+        let Head::Closed(closed) = &self.head else { return now };
+        closed.transmit(size, &mut self.hot, now);
+        self.hot.free
+    }
+
     /// Handles the arrival of a packet.
     #[inline]
     pub(crate) fn arrive(&mut self, packet: &Packet, now: Time, recorder: &mut Recorder) {
+        if let Some((left, is_marked)) = self.pass(packet, now, recorder) {
+            self.hot.wire.put(packet, left, is_marked);
+        }
+    }
+
+    /// Handles the arrival of a packet. If it leaves the port on its way and is not yet on the wire, returns when its
+    /// last bit leaves the transmitter, and whether it is marked.
+    #[inline]
+    pub(crate) fn pass(
+        &mut self,
+        packet: &Packet,
+        now: Time,
+        recorder: &mut Recorder,
+    ) -> Option<(Time, bool)> {
+        let hot = &mut self.hot;
+        match &mut self.head {
+            Head::Closed(closed) => {
+                let is_marked = closed.arrive(packet, hot, now, recorder)?;
+                Some((hot.free, is_marked))
+            }
+            Head::None if hot.has_course => {
+                hot.put(&mut self.course, packet, now);
+                None
+            }
+            Head::None => Some((now, false)),
+            Head::Line(_) => {
+                self.queue(packet, now, recorder);
+                None
+            }
+        }
+    }
+
+    /// Handles the arrival of a packet at a port whose queue holds it.
+    #[inline]
+    fn queue(&mut self, packet: &Packet, now: Time, recorder: &mut Recorder) {
         let (hot, course) = (&mut self.hot, &mut self.course);
-        let line = match &mut self.head {
-            Head::None => return hot.put(course, packet, now),
-            Head::Closed(closed) => return closed.arrive(packet, hot, now, recorder),
-            Head::Line(line) => line,
-        };
+        let Head::Line(line) = &mut self.head else { return };
         if hot.due <= now {
             line.catch_up(hot, course, self.probe, now, recorder);
         }

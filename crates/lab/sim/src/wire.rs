@@ -52,9 +52,9 @@ impl Wire {
     }
 
     /// The last bit of the packet leaves the transmitter at `left`, with a mark if it `is_marked`, and its route goes
-    /// on behind this link. Times must not decrease from one call to the next.
+    /// on behind this link. Times must not decrease from one call to the next. Returns the packet on the wire.
     #[inline]
-    pub(crate) fn put(&mut self, packet: &Packet, left: Time, is_marked: bool) {
+    pub(crate) fn put(&mut self, packet: &Packet, left: Time, is_marked: bool) -> &mut Packet {
         // Written in its place: see `Packet`.
         let slot = self.packets.push_back(packet);
         slot.enqueued = left;
@@ -62,6 +62,7 @@ impl Wire {
         if is_marked {
             slot.ecn = Ecn::Ce;
         }
+        slot
     }
 
     /// Puts a packet on a wire with a course of its own; see [`Wire::put`].
@@ -78,6 +79,11 @@ impl Wire {
                 self.put(packet, *latest, false);
             }
         }
+    }
+
+    /// Time that each packet takes.
+    pub(crate) const fn delay(&self) -> Span {
+        self.delay
     }
 
     /// Copies the packet that reaches the other end by `now` to `arrived`; returns whether there is one.

@@ -1,7 +1,7 @@
 //! Packets at the cards of receiving hosts, and the segments that they become.
 
 use super::Simulation;
-use crate::events::Timer;
+use crate::events::{Key, Timer};
 use crate::network::{TO_PEER, TO_RECEIVER, TO_SENDER};
 use shoal_packet::Packet;
 use shoal_scenario::Experiment;
@@ -52,7 +52,7 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
         let deadline = slot.card.deadline();
         if deadline < slot.armed {
             slot.armed = deadline;
-            self.schedule(deadline, Timer::Card(number));
+            self.timers.push(Key::timer(deadline, Timer::Card(number), number));
         }
     }
 

@@ -5,7 +5,6 @@ use crate::app::Application;
 use crate::events::Timer;
 use shoal_scenario::{App, Experiment};
 use shoal_trace::DeliveryKind;
-use shoal_units::cast::count_u32;
 use shoal_units::{Span, Time};
 use std::ops::Deref;
 
@@ -78,7 +77,7 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
         if barrier {
             self.arrive(flow, now);
         } else if !over {
-            self.schedule(now.saturating_add(think), Timer::Application(count_u32(flow)));
+            self.schedule(now.saturating_add(think), flow, Timer::Application);
         }
     }
 
@@ -113,7 +112,7 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
                 }
             };
             let slot = self.slots.of(flow);
-            self.schedule(known, Timer::Application(count_u32(slot)));
+            self.schedule(known, slot, Timer::Application);
         }
     }
 

@@ -66,7 +66,7 @@ impl Live {
 
     /// Number of events so far.
     pub fn events(&self) -> u64 {
-        self.simulation.events
+        self.simulation.events()
     }
 
     /// No event at this time or later has happened.

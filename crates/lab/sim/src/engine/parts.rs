@@ -2,7 +2,7 @@
 
 use super::{Keeping, Simulation};
 use crate::events::Key;
-use crate::parts::{Division, Log, Message};
+use crate::parts::{Division, Message};
 use shoal_scenario::Experiment;
 use shoal_units::Time;
 use std::sync::Arc;
@@ -27,46 +27,26 @@ impl<'e> Simulation<&'e Experiment> {
         self.globals.next().filter(|key| *key < self.behind_end())
     }
 
-    /// The last number in the order of insertion.
-    pub(crate) fn last_number(&self) -> u64 {
-        self.network.numbers.last()
-    }
-
-    /// Number of events so far.
-    pub(crate) fn events(&self) -> u64 {
-        self.events
-    }
-
     /// What another part must be told, if there is anything.
     pub(crate) fn take_message(&mut self, part: usize) -> Option<Message> {
         self.network.take_message(part)
     }
 
-    /// Gives the pending events final numbers, of which `last` is the last, and adds those that other parts tell of.
-    pub(crate) fn settle(
-        &mut self,
-        number: impl Fn(u64) -> u64 + Copy,
-        last: u64,
-        messages: &mut Vec<Message>,
-    ) {
-        self.timers.renumber(number);
-        self.network.renumber(number);
-        self.network.numbers.continue_behind(last);
+    /// Takes over what other parts tell of.
+    pub(crate) fn hear(&mut self, messages: &mut Vec<Message>) {
         self.network.hear(messages);
         messages.clear();
     }
 
-    /// Carries out all events before `bound`, and notes them. Returns when something happens next.
-    pub(crate) fn window(&mut self, bound: Key, log: &mut Log) -> Time {
-        self.log = Some(std::mem::take(log));
+    /// Carries out all events before `bound`. Returns when something happens next.
+    pub(crate) fn window(&mut self, bound: Key) -> Time {
         self.run_until(bound, &mut None);
-        *log = self.log.take().unwrap_or_default();
         let departure = self.network.tell(bound.time());
         self.next_time().min(departure)
     }
 
-    /// Swaps with another part of the same experiment the state of everything that belongs to `part`. Numbers and
-    /// pending events stay. All flows are kept, so that their slots have their numbers.
+    /// Swaps with another part of the same experiment the state of everything that belongs to `part`. Pending events
+    /// stay. All flows are kept, so that their slots have their numbers.
     pub(crate) fn swap(&mut self, other: &mut Self, division: &Division, part: u32) {
         let experiment = self.experiment;
         for (number, flow) in experiment.flows.iter().enumerate() {
@@ -88,5 +68,6 @@ impl<'e> Simulation<&'e Experiment> {
         self.events += other.events;
         self.network.sent += other.network.sent;
         self.network.delivered += other.network.delivered;
+        self.network.uncounted += other.network.uncounted;
     }
 }

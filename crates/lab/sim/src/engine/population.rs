@@ -157,7 +157,7 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
             _ => NO_PARTNER,
         };
         (sender.partner, receiver.partner) = (partner, partner);
-        let state = FlowState::new(number, plan, application, self.network.numbers.last());
+        let state = FlowState::new(number, plan, application);
         let slot = if let Some(free) = self.slots.take() {
             let slot = free as usize;
             (self.senders[slot], self.receivers[slot], self.flows[slot]) = (sender, receiver, state);

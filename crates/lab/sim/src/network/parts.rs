@@ -2,7 +2,7 @@
 
 use super::{Arrival, Network, TO_CARD};
 use crate::events::Key;
-use crate::parts::{Crossings, Division, Message, Role};
+use crate::parts::{Crossings, Division, Message};
 use crate::port::ALONE;
 use shoal_packet::Packet;
 use shoal_units::Time;
@@ -45,12 +45,6 @@ impl Network {
         self.crossings.as_ref()?.division.crossing(link)
     }
 
-    /// Role of the event that has just been executed.
-    #[inline]
-    pub(crate) fn take_role(&mut self) -> Role {
-        self.crossings.as_mut().map_or(Role::Own, |crossings| crossings.take_role())
-    }
-
     /// The next entry of a route, unless that is a host.
     fn hop(routes: &[u32], place: u32) -> Option<u32> {
         Some(routes[place as usize]).filter(|hop| *hop < TO_CARD)
@@ -60,27 +54,15 @@ impl Network {
     pub(crate) fn hear(&mut self, messages: &mut [Message]) {
         let Some(crossings) = &mut self.crossings else { return };
         for message in messages {
-            crossings.hear(message, |time, number, link| {
-                self.event_queue.push(Key::first_at(time).renumbered(number).about(link));
-            });
-        }
-    }
-
-    /// Gives the pending events of this part their final numbers.
-    pub(crate) fn renumber(&mut self, number: impl Fn(u64) -> u64 + Copy) {
-        self.event_queue.renumber(number);
-        if let Some(crossings) = &mut self.crossings {
-            crossings.renumber(number);
+            crossings.hear(message, |time, link| self.event_queue.push(Key::link(time, link)));
         }
     }
 
     /// A packet has come to the queue of a link between parts: as [`Self::expect`].
     pub(super) fn expect_at_crossing(&mut self, link: u32, crossing: u32) {
-        let before = self.numbers.last();
         self.expect(link);
-        let number = Some(self.numbers.last()).filter(|last| *last > before);
         if let Some(crossings) = &mut self.crossings {
-            crossings.touch(crossing, number);
+            crossings.touch(crossing);
         }
     }
 
@@ -96,8 +78,9 @@ impl Network {
         let crossings = self.crossings.as_mut()?;
         if !crossings.is_own(crossing) {
             let (packet, next) = crossings.arrive(crossing);
-            let again = next.map(|time| self.numbers.key(time, link));
-            self.event_queue.replace_next(again);
+            self.event_queue.replace_next(next.map(|time| Key::link(time, link)));
+            // The event counts where the packet leaves its queue.
+            self.uncounted += 1;
             *arrived = packet?;
             return self.forward(arrived, now);
         }
@@ -109,13 +92,15 @@ impl Network {
         }
         let next = port.next_event();
         port.hot.pending = next.is_some();
-        let again = next.map(|time| self.numbers.key(time, link));
-        self.event_queue.replace_next(again);
-        crossings.touch(crossing, again.map(Key::number));
+        self.event_queue.replace_next(next.map(|time| Key::link(time, link)));
+        crossings.touch(crossing);
         if !has_arrived {
             return None;
         }
-        let stays = crossings.leave(crossing, Self::hop(&self.routes, arrived.route));
+        let hop = Self::hop(&self.routes, arrived.route);
+        // On one thread the packet is sent on without an event.
+        self.uncounted += u64::from(hop.is_some_and(|hop| self.ports[hop as usize].hot.is_chained));
+        let stays = crossings.leave(crossing, hop);
         if stays { self.forward(arrived, now) } else { None }
     }
 

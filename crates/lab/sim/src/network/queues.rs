@@ -1,6 +1,7 @@
 //! What enters and leaves the queue disciplines of hosts.
 
 use super::{Arrival, Network, Rare};
+use crate::events::Key;
 use crate::host_queues::HostQueue;
 use crate::port::Port;
 use shoal_host::Quanta;
@@ -88,8 +89,7 @@ impl Network {
         let next = queue.next_event(now);
         if next < queue.expected {
             queue.expected = next;
-            let key = self.numbers.key(next, self.links + count_u32(number));
-            self.event_queue.push(key);
+            self.event_queue.push(Key::link(next, self.links + count_u32(number)));
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Links between parts, as one part sees them.
 
 use super::division::{Crossing, Division};
-use super::order::{Numbers, Role};
 use shoal_packet::{FlowId, Packet};
 use shoal_units::Time;
 use std::collections::VecDeque;
@@ -17,12 +16,8 @@ pub(crate) struct Crossings {
     states: Vec<State>,
     /// Own crossings that may have packets for other parts when the window ends.
     busy: Vec<u32>,
-    /// Own crossings whose next event has been inserted in this window.
-    fresh: Vec<u32>,
     /// For each part what it must be told.
     outboxes: Vec<Message>,
-    /// Role of the event that is being executed.
-    role: Role,
 }
 
 /// One crossing.
@@ -33,10 +28,7 @@ struct State {
     end: u32,
     /// In the part of its queue: number of packets in propagation that the other parts have been told of.
     told: usize,
-    /// In that part: number of the link's next event.
-    number: u64,
     is_busy: bool,
-    is_fresh: bool,
     /// In a part that it reaches: what is in propagation, with the times of arrival as `Packet::enqueued`.
     shadow: VecDeque<Packet>,
     is_pending: bool,
@@ -48,9 +40,7 @@ impl State {
             is_own: division.of_link(crossing.link) == part,
             end: crossing.end,
             told: 0,
-            number: 0,
             is_busy: false,
-            is_fresh: false,
             shadow: VecDeque::new(),
             is_pending: false,
         }
@@ -62,15 +52,6 @@ impl State {
 pub(crate) struct Message {
     /// Packets that were sent on a crossing, in the order of arrival for each crossing.
     packets: Vec<(u32, Packet)>,
-    /// Crossings with such packets, and the numbers of their next events.
-    next: Vec<(u32, u64)>,
-}
-
-impl Message {
-    /// Writes the final numbers in place of those of the part that tells.
-    pub(super) fn renumber(&mut self, numbers: &Numbers) {
-        self.next.iter_mut().for_each(|(_, number)| *number = numbers.of(*number));
-    }
 }
 
 impl Crossings {
@@ -78,9 +59,7 @@ impl Crossings {
         Self {
             states: division.crossings.iter().map(|crossing| State::new(crossing, &division, part)).collect(),
             busy: Vec::new(),
-            fresh: Vec::new(),
             outboxes: (0..division.parts).map(|_| Message::default()).collect(),
-            role: Role::Own,
             division,
             part,
         }
@@ -92,16 +71,10 @@ impl Crossings {
         self.states[crossing as usize].is_own
     }
 
-    /// A packet or an event at one of the part's own crossings: notes the number of its next event, if that is new.
+    /// A packet or an event at one of the part's own crossings.
     #[inline]
-    pub(crate) fn touch(&mut self, crossing: u32, number: Option<u64>) {
+    pub(crate) fn touch(&mut self, crossing: u32) {
         let state = &mut self.states[crossing as usize];
-        if let Some(number) = number {
-            state.number = number;
-            if !std::mem::replace(&mut state.is_fresh, true) {
-                self.fresh.push(crossing);
-            }
-        }
         if !std::mem::replace(&mut state.is_busy, true) {
             self.busy.push(crossing);
         }
@@ -129,14 +102,7 @@ impl Crossings {
         let packet = state.shadow.pop_front().filter(|packet| packet.route != ELSEWHERE);
         let next = state.shadow.front().map(|packet| packet.enqueued);
         state.is_pending = next.is_some();
-        self.role = Role::Shadow { knows_next: next.is_some() };
         (packet, next)
-    }
-
-    /// Role of the event that has just been executed.
-    #[inline]
-    pub(crate) fn take_role(&mut self) -> Role {
-        std::mem::replace(&mut self.role, Role::Own)
     }
 
     /// The crossings to be looked at when a window ends; [`Self::keep`] those that must be looked at again.
@@ -168,10 +134,6 @@ impl Crossings {
         }
         let division = Arc::clone(&self.division);
         let into = &division.crossings[crossing as usize].into;
-        let number = self.states[crossing as usize].number;
-        for part in into {
-            self.outboxes[*part as usize].next.push((crossing, number));
-        }
         for packet in wire.skip(told) {
             let destination = self.destination(crossing, hop(packet.route));
             for part in into {
@@ -188,24 +150,13 @@ impl Crossings {
         (!message.packets.is_empty()).then(|| std::mem::take(message))
     }
 
-    /// Gives the numbers of this part their final values.
-    pub(crate) fn renumber(&mut self, number: impl Fn(u64) -> u64) {
-        for crossing in self.fresh.drain(..) {
-            let state = &mut self.states[crossing as usize];
-            (state.number, state.is_fresh) = (number(state.number), false);
-        }
-    }
-
-    /// Hears what another part tells. Calls `expect` with the time, the number and the link of each event that is new.
-    pub(crate) fn hear(&mut self, message: &mut Message, mut expect: impl FnMut(Time, u64, u32)) {
+    /// Hears what another part tells. Calls `expect` with the time and the link of each event that is new.
+    pub(crate) fn hear(&mut self, message: &mut Message, mut expect: impl FnMut(Time, u32)) {
         for (crossing, packet) in message.packets.drain(..) {
-            self.states[crossing as usize].shadow.push_back(packet);
-        }
-        for (crossing, number) in message.next.drain(..) {
             let state = &mut self.states[crossing as usize];
-            if let (false, Some(first)) = (state.is_pending, state.shadow.front()) {
-                state.is_pending = true;
-                expect(first.enqueued, number, self.division.crossings[crossing as usize].link);
+            state.shadow.push_back(packet);
+            if !std::mem::replace(&mut state.is_pending, true) {
+                expect(packet.enqueued, self.division.crossings[crossing as usize].link);
             }
         }
     }

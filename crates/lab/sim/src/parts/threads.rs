@@ -3,7 +3,6 @@
 use super::Message;
 use super::division::Division;
 use super::meeting::Meeting;
-use super::order::{self, Log, Numbers};
 use crate::engine::{PROGRESS_EVENTS, Progress, Simulation};
 use crate::events::Key;
 use crate::outcome::Outcome;
@@ -18,10 +17,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// between.
 struct Part<'e> {
     simulation: Simulation<&'e Experiment>,
-    log: Log,
-    numbers: Numbers,
-    /// The last final number.
-    last: u64,
     inbox: Vec<Message>,
     /// Where the next window ends.
     bound: Key,
@@ -33,11 +28,7 @@ struct Part<'e> {
 impl<'e> Part<'e> {
     fn new(experiment: &'e Experiment, division: &Arc<Division>, number: u32) -> Self {
         let simulation = Simulation::part(experiment, division, number);
-        let last = simulation.last_number();
         Self {
-            last,
-            log: Log::default(),
-            numbers: Numbers::behind(last),
             inbox: Vec::new(),
             bound: Key::first_at(Time::ZERO),
             next: simulation.next_time(),
@@ -46,17 +37,10 @@ impl<'e> Part<'e> {
         }
     }
 
-    /// Takes over what the merge and the other parts have found.
-    fn settle(&mut self) {
-        let numbers = &self.numbers;
-        self.simulation.settle(|number| numbers.of(number), self.last, &mut self.inbox);
-        self.numbers.clear(self.last);
-    }
-
     /// Carries out one window.
     fn window(&mut self) {
-        self.settle();
-        self.next = self.simulation.window(self.bound, &mut self.log);
+        self.simulation.hear(&mut self.inbox);
+        self.next = self.simulation.window(self.bound);
     }
 
     /// Carries out one window; a panic is kept for the first thread, since the others wait for this one.
@@ -173,31 +157,17 @@ fn go(
     }
 }
 
-/// Gives final numbers to what the parts inserted in a window, and passes on what they tell each other. Returns the
-/// number of events since the start of the run.
+/// Passes on what the parts tell each other behind a window. Returns the number of events since the start of the run.
 fn exchange(parts: &[Shared<'_>]) -> u64 {
     let mut parts: Vec<MutexGuard<'_, Part<'_>>> = parts.iter().map(lock).collect();
     if let Some(panic) = parts.iter_mut().find_map(|part| part.panic.take()) {
         drop(parts);
         resume_unwind(panic);
     }
-    let last = {
-        let base = parts[0].last;
-        let mut logs: Vec<(&mut Log, &mut Numbers)> = parts
-            .iter_mut()
-            .map(|part| {
-                let Part { log, numbers, .. } = &mut **part;
-                (log, numbers)
-            })
-            .collect();
-        order::merge(base, &mut logs)
-    };
     for from in 0..parts.len() {
-        parts[from].last = last;
         for to in 0..parts.len() {
-            let Some(mut message) = parts[from].simulation.take_message(to) else { continue };
-            message.renumber(&parts[from].numbers);
-            parts[to].inbox.push(message);
+            let message = parts[from].simulation.take_message(to);
+            parts[to].inbox.extend(message);
         }
     }
     parts.iter().map(|part| part.simulation.events()).sum()
@@ -208,15 +178,12 @@ fn exchange(parts: &[Shared<'_>]) -> u64 {
 fn alone(parts: &[Shared<'_>], division: &Arc<Division>, key: Key) {
     let mut parts: Vec<MutexGuard<'_, Part<'_>>> = parts.iter().map(lock).collect();
     for part in &mut parts {
-        part.settle();
+        let Part { simulation, inbox, .. } = &mut **part;
+        simulation.hear(inbox);
     }
     assemble(&mut parts, division);
     parts[0].simulation.on_global(key);
     assemble(&mut parts, division);
-    let last = parts[0].simulation.last_number();
-    for part in &mut parts {
-        part.last = last;
-    }
 }
 
 /// Moves the state of all parts to the first one, or back.

@@ -34,20 +34,41 @@ impl Closed {
         Self { serialiser, overhead, judge }
     }
 
-    /// Handles the arrival of a packet.
+    /// Whether all packets pass as they are, and nobody asks how many wait.
+    pub(super) const fn is_unseen(&self) -> bool {
+        self.judge.is_none()
+    }
+
+    /// Handles the arrival of a packet. Returns whether it is marked, and `None` if it is dropped; else it leaves at
+    /// [`Hot::free`].
     #[inline]
-    pub(super) fn arrive(&mut self, packet: &Packet, hot: &mut Hot, now: Time, recorder: &mut Recorder) {
+    pub(super) fn arrive(
+        &mut self,
+        packet: &Packet,
+        hot: &mut Hot,
+        now: Time,
+        recorder: &mut Recorder,
+    ) -> Option<bool> {
         let (start, overhead) = (hot.free.max(now), self.overhead);
         let mut is_marked = false;
         if let Some(judge) = &mut self.judge {
             match judge.arrive(packet, overhead, start, now, recorder) {
-                Verdict::Dropped(_) => return recorder.on_lost(packet),
+                Verdict::Dropped(_) => {
+                    recorder.on_lost(packet);
+                    return None;
+                }
                 Verdict::Queued { mark } => is_marked = mark.is_some(),
                 Verdict::Displaced => {}
             }
         }
-        hot.free = start + self.serialiser.span(u32::from(packet.size) + overhead);
-        hot.wire.put(packet, hot.free, is_marked);
+        self.transmit(packet.size, hot, now);
+        Some(is_marked)
+    }
+
+    /// Transmits a packet that arrives at `now` and is neither dropped nor marked nor counted.
+    #[inline]
+    pub(super) fn transmit(&self, size: u16, hot: &mut Hot, now: Time) {
+        hot.free = hot.free.max(now) + self.serialiser.span(u32::from(size) + self.overhead);
     }
 
     /// Reports the transmissions that have begun by `now`.
