@@ -9,7 +9,8 @@ PROFILE ?= release
 TESTING := shoal-aqm/testing,shoal-cc/testing,shoal-tcp/testing
 BUILD := $(if $(filter release,$(PROFILE)),--release,--profile $(PROFILE) --features $(TESTING))
 PYTEST_WORKERS ?= 2
-PYTEST := $(BIN)/python -m pytest -q -n $(PYTEST_WORKERS) --dist loadfile
+# A worker that a test has ended, as the limit of pyproject.toml does, is not replaced: the next would take that test again.
+PYTEST := $(BIN)/python -m pytest -q -n $(PYTEST_WORKERS) --dist loadfile --max-worker-restart 0
 # What ruff looks at; mypy has its own list in pyproject.toml.
 PYTHON_ROOMS := python studies tools tests/python tests/linux tests/docs tests/web tests/wheel
 PAGE := crates/front/web/page

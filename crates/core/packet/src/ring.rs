@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::ops::{Index, IndexMut};
 
 /// Values in the order in which they came, oldest first.
 ///
@@ -47,6 +48,39 @@ impl<T> Ring<T> {
         if self.len == 0 { None } else { self.places.get(self.first as usize) }
     }
 
+    /// The newest value.
+    pub fn back(&self) -> Option<&T> {
+        self.len().checked_sub(1).map(|newest| &self[newest])
+    }
+
+    /// Number of values for which there is memory.
+    pub const fn capacity(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Position of the first value, oldest first, that does not have what all before it have.
+    pub fn partition_point(&self, has: impl Fn(&T) -> bool) -> usize {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            if has(&self[middle]) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    /// The place of the value at position `n`.
+    ///
+    /// # Panics
+    /// If there are not so many values.
+    fn place(&self, n: usize) -> usize {
+        assert!(n < self.len(), "a ring of {} values has none at position {n}", self.len);
+        (self.first as usize + n) & (self.places.len() - 1)
+    }
+
     /// Removes the oldest value, which stays readable as long as nothing is added.
     #[inline]
     pub fn pop_front(&mut self) -> Option<&T> {
@@ -68,7 +102,21 @@ impl<T> Ring<T> {
 
     /// The values, oldest first.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &T> {
-        (0..self.len()).map(|n| &self.places[(self.first as usize + n) & (self.places.len() - 1)])
+        (0..self.len()).map(|n| &self[n])
+    }
+}
+
+/// Position 0 is the oldest.
+impl<T> Index<usize> for Ring<T> {
+    type Output = T;
+    fn index(&self, n: usize) -> &T {
+        &self.places[self.place(n)]
+    }
+}
+
+impl<T> IndexMut<usize> for Ring<T> {
+    fn index_mut(&mut self, n: usize) -> &mut T {
+        &mut self.places[self.place(n)]
     }
 }
 
@@ -113,6 +161,23 @@ mod tests {
     use alloc::collections::VecDeque;
     use proptest::prelude::*;
 
+    #[test]
+    fn sorted_values_are_found_across_the_end_of_the_memory() {
+        let mut ring = Ring::new();
+        for value in 0..20 {
+            ring.push_back(&value);
+            if value > 10 {
+                ring.pop_front();
+                ring[0] -= 1;
+            }
+            let values: Vec<i32> = ring.iter().copied().collect();
+            for bound in -1..21 {
+                let below = |value: &i32| *value < bound;
+                assert_eq!(ring.partition_point(below), values.partition_point(below), "{values:?} {bound}");
+            }
+        }
+    }
+
     proptest! {
         #[test]
         fn a_ring_is_a_deque(operations in prop::collection::vec((any::<u8>(), any::<u32>()), 0..400)) {
@@ -133,6 +198,7 @@ mod tests {
                 prop_assert_eq!(ring.front(), deque.front());
                 prop_assert_eq!((ring.len(), ring.is_empty()), (deque.len(), deque.is_empty()));
                 prop_assert!(ring.iter().eq(&deque));
+                prop_assert_eq!(ring.back(), deque.back());
             }
         }
     }

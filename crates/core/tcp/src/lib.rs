@@ -33,7 +33,7 @@ pub use profile::{
     Recovery, TailProbe, Tso, Undo, WindowUse,
 };
 pub use receiver::Receiver;
-pub use sender::{CaState, Counters, Outstanding, Sender};
+pub use sender::{CaState, Counters, Outstanding, Report, Sender};
 
 // Ten thousand flows have to fit the cache hierarchy (design: at most 2 KiB a flow in all).
 const _: () = assert!(size_of::<Sender>() + size_of::<Receiver>() < 900);

@@ -49,6 +49,8 @@ pub struct Receiver {
     compression: Compression,
     feedback: Feedback,
     flow: FlowId,
+    /// The receive window that ACKs announce.
+    window: u16,
     established: bool,
     /// Stream position of the FIN; [`u64::MAX`] before it is known.
     fin_at: u64,
@@ -72,6 +74,7 @@ impl Receiver {
             compression: Compression::new(),
             feedback: Feedback::None,
             flow,
+            window: config.advertised_window(),
             established: false,
             fin_at: u64::MAX,
             ts_recent: 0,
@@ -511,7 +514,7 @@ impl Receiver {
         ack.ack = Seq::of(position);
         ack.sack = sack;
         ack.flags = if ece { Flags::ACK.with(Flags::ECE) } else { Flags::ACK };
-        ack.window = config.advertised_window();
+        ack.window = self.window;
         ack.ts_val = timestamp(now);
         ack.ts_ecr = self.ts_recent;
         if self.feedback.sets_ect_on_acks(config) {

@@ -41,6 +41,21 @@ enum Host {
     FreeBsd(Box<FreeBsdSender>),
 }
 
+/// What is to be known of a sender after each call.
+#[derive(Clone, Copy, Debug)]
+pub struct Report {
+    /// As [`Sender::window`].
+    pub window: Window,
+    /// As [`Sender::alpha`].
+    pub alpha: Option<f64>,
+    /// As [`Sender::srtt`].
+    pub srtt: Span,
+    /// As [`Sender::deadline`].
+    pub deadline: Time,
+    /// As [`Sender::snd_una`].
+    pub snd_una: u64,
+}
+
 /// Reads something of the sender inside.
 macro_rules! read {
     ($self:ident, $sender:ident => $value:expr) => {
@@ -140,6 +155,17 @@ impl Sender {
         }
     }
 
+    /// What is to be known after each call, with one look at which kernel it is.
+    #[inline]
+    pub fn report(&self) -> Report {
+        read!(self, sender => Report {
+            window: sender.window,
+            alpha: sender.cc.alpha(),
+            srtt: sender.srtt(),
+            deadline: sender.deadline(),
+            snd_una: sender.snd_una,
+        })
+    }
     /// The congestion window.
     #[inline]
     pub fn window(&self) -> &Window {

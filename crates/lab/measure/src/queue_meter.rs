@@ -400,14 +400,6 @@ impl QueueMeter {
         self.classes[class as usize].arrived += u64::from(now >= self.window_start);
     }
 
-    /// A packet arrives and is queued: [`Self::on_arrival`], [`Self::on_backlog`] and [`Self::on_join`] in one.
-    #[inline]
-    pub fn on_entry(&mut self, now: Time, class: Class, packets: u32, bytes: u64) {
-        self.on_backlog(now, packets, bytes);
-        self.waiting.of_class[class as usize] += 1;
-        self.on_arrival(now, class);
-    }
-
     /// The packet that arrived carries a mark, which a queue before this one has set.
     pub fn on_marked_arrival(&mut self, now: Time) {
         self.arrived_marked += u64::from(now >= self.window_start);

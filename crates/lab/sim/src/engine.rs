@@ -328,17 +328,17 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
             self.receivers.get_mut(slot.partner as usize).map(|there| (&mut there.receiver, config));
         let mut out = Egress { network: &mut self.network, route: slot.route, now, packets, partner };
         call(&mut slot.sender, config, &mut out);
-        let window = slot.sender.window();
-        slot.meter.on_window(now, metered_window(window.cwnd, window.quantum), slot.sender.alpha());
-        if slot.sender.srtt() != srtt {
-            slot.meter.on_srtt(now, slot.sender.srtt());
+        let report = slot.sender.report();
+        slot.meter.on_window(now, metered_window(report.window.cwnd, report.window.quantum), report.alpha);
+        if report.srtt != srtt {
+            slot.meter.on_srtt(now, report.srtt);
         }
-        let deadline = slot.sender.deadline();
+        let deadline = report.deadline;
         let rearm = deadline < slot.armed;
         if rearm {
             slot.armed = deadline;
         }
-        let reached = slot.sender.snd_una() >= slot.milestone;
+        let reached = report.snd_una >= slot.milestone;
         if let Some(before) = counters {
             self.note_events(number, before, now);
         }

@@ -54,6 +54,7 @@ impl Recorder {
         waiting: Backlog,
         now: Time,
     ) {
+        self.collector.on_arrival(link, Class::of(packet), now);
         if self.has_classes || self.sink.is_some() {
             self.on_arrival_in_detail(link, packet, found, now);
         }
@@ -67,7 +68,7 @@ impl Recorder {
             Verdict::Queued { mark: Some(reason) } => self.on_mark(link, packet, reason, waiting, now, now),
             Verdict::Dropped(reason) => return self.on_drop(link, packet, reason, waiting, now),
         }
-        self.collector.on_entry(link, Class::of(packet), waiting, now);
+        self.collector.on_queued(link, Class::of(packet), waiting, now);
         if self.has_classes {
             self.of_class(link, packet, |meter, class| meter.on_enter(now, class, packet.size.into()));
         }
@@ -103,7 +104,6 @@ impl Recorder {
     /// An arrival is dropped.
     #[inline(never)]
     fn on_drop(&mut self, link: u32, packet: &Packet, reason: Reason, backlog: Backlog, now: Time) {
-        self.collector.on_arrival(link, Class::of(packet), now);
         self.collector.on_drop(link, packet.flow.0, Class::of(packet), reason, now);
         if self.has_classes {
             self.of_class(link, packet, |meter, class| meter.on_drop(now, class, reason));

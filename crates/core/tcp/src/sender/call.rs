@@ -11,6 +11,8 @@ pub(super) struct Moment<'a, R> {
     pub config: &'a EndpointConfig,
     /// Rules that only the sender's own kernel has.
     pub rules: &'a R,
+    /// Maximum segment size in bytes, as [`EndpointConfig::mss`].
+    pub mss: u16,
     /// The time of the call.
     pub now: Time,
 }
@@ -24,7 +26,7 @@ pub(super) struct Call<'a, R, O> {
 impl<'a, R, O: Output> Call<'a, R, O> {
     #[inline]
     pub(super) fn new(config: &'a EndpointConfig, rules: &'a R, now: Time, out: &'a mut O) -> Self {
-        Self { moment: Moment { config, rules, now }, out }
+        Self { moment: Moment { config, rules, mss: config.mss(), now }, out }
     }
     /// Sends a packet.
     #[inline]

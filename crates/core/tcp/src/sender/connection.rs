@@ -36,6 +36,8 @@ pub(super) struct Connection {
     flow: FlowId,
     phase: Phase,
     peer_window_scale: u8,
+    /// The receive window that segments announce.
+    window: u16,
     /// Latest timestamp of the peer, to be echoed ([RFC 7323](https://www.rfc-editor.org/rfc/rfc7323)).
     ts_recent: u32,
     /// The peer's receive window in bytes.
@@ -50,6 +52,7 @@ impl Connection {
             flow,
             phase: Phase::Closed,
             peer_window_scale: 0,
+            window: 0,
             ts_recent: 0,
             peer_window: 0,
             ecn: EcnSignalling::NONE,
@@ -105,6 +108,7 @@ impl Connection {
         self.phase = Phase::Established;
         self.ts_recent = packet.ts_val;
         self.peer_window_scale = config.window_scale();
+        self.window = config.advertised_window();
         // The window of a SYN is never scaled (RFC 7323 section 2.2).
         self.peer_window = u32::from(packet.window);
         true
@@ -125,7 +129,7 @@ impl Connection {
         packet.ack = Seq(1);
         packet.flags = Flags::ACK;
         packet.payload = len;
-        packet.window = config.advertised_window();
+        packet.window = self.window;
         packet.ts_val = timestamp(now);
         packet.ts_ecr = self.ts_recent;
         packet

@@ -133,16 +133,6 @@ impl Collector {
         self.links[link as usize].meter.on_join(now, class);
     }
 
-    /// Reports that a packet arrives and is queued: [`Self::on_arrival`] and [`Self::on_queued`] in one.
-    #[inline]
-    pub fn on_entry(&mut self, link: u32, class: Class, waiting: Backlog, now: Time) {
-        let MonitoredLink { meter, bin, .. } = &mut self.links[link as usize];
-        meter.on_entry(now, class, waiting.packets, waiting.bytes);
-        if let Some(bin) = bin {
-            bin.on_backlog(now, waiting.packets, waiting.bytes);
-        }
-    }
-
     /// Reports that a packet is marked, on arrival or on departure. Must be called before the packet's
     /// departure or drop.
     pub fn on_mark(&mut self, link: u32, flow: u32, reason: Reason, at: Time) {

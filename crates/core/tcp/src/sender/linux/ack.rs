@@ -137,7 +137,7 @@ impl LinuxSender {
     fn on_duplicate(&mut self, at: &Moment<'_>, (left, right): (u64, u64), acked: &mut Acked) -> Option<u64> {
         let learns = at.rules.loss_detection == LossDetection::Rack;
         if learns {
-            let segments = fit_u32((right - left).div_ceil(u64::from(at.config.mss())));
+            let segments = fit_u32((right - left).div_ceil(u64::from(at.mss)));
             let is_probe = segments == 1 && self.probe.ends_at(right);
             if !self.degree.note_duplicates(segments, self.counters.retransmissions, is_probe) {
                 return None;
@@ -250,7 +250,7 @@ impl LinuxSender {
             delivered_ce: self.counters.delivered_ce_packets,
             snd_una: self.snd_una,
             snd_nxt: self.snd_nxt,
-            mss: u32::from(at.config.mss()),
+            mss: u32::from(at.mss),
             rtt,
             srtt: self.rtt.srtt(),
             ece: acked.ece,

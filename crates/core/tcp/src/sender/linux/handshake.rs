@@ -56,7 +56,7 @@ impl LinuxSender {
             self.take_rtt(call, sample);
         }
         if call.config.offload.is_none() {
-            let sent = u64::from(self.window.cwnd) * u64::from(call.config.mss());
+            let sent = u64::from(self.window.cwnd) * u64::from(call.mss);
             self.stream.begin_packets(sent + u64::from(call.config.unsent_bytes));
         }
         self.usage.stamp = call.now;

@@ -44,7 +44,7 @@ impl LinuxSender {
     pub(super) fn note_overtaken(&mut self, at: &Moment<'_>, start: u64) {
         let highest = self.board.highest_sacked_or(self.snd_una);
         if start < highest && at.rules.loss_detection == LossDetection::Rack {
-            self.degree.note_overtaken(highest - start, at.config.mss());
+            self.degree.note_overtaken(highest - start, at.mss);
         }
     }
 

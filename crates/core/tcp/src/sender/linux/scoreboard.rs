@@ -7,8 +7,7 @@ use super::segment::{Delivery, EVER_RETRANSMITTED, EXAMINED, FIN, LOST, RETRANSM
 use crate::Outstanding;
 use crate::sender::connection::{echoes_before, timestamp};
 use alloc::boxed::Box;
-use alloc::collections::VecDeque;
-use shoal_packet::Seq;
+use shoal_packet::{Ring, Seq};
 use shoal_units::cast::{count_u32, fit_u16};
 use shoal_units::{Span, Time};
 
@@ -18,7 +17,7 @@ pub(super) const SACK_BLOCKS: usize = 3;
 /// The retransmission queue.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scoreboard {
-    pub(super) segments: VecDeque<Segment>,
+    pub(super) segments: Ring<Segment>,
     pub(super) sacked: u32,
     pub(super) lost: u32,
     pub(super) retransmitted: u32,
@@ -75,7 +74,7 @@ impl Scoreboard {
     }
     #[inline]
     pub(super) fn push(&mut self, segment: Segment) {
-        self.segments.push_back(segment);
+        self.segments.push_back(&segment);
     }
     /// End of the highest SACKed segment; `una` if nothing is SACKed (Linux `tcp_highest_sack_seq`).
     #[inline]
@@ -109,14 +108,7 @@ impl Scoreboard {
         now: Time,
         delivery: &mut Delivery,
     ) {
-        while let Some(&segment) = self.segments.front() {
-            if segment.end() > una {
-                if segment.start < una {
-                    self.trim_head(una);
-                }
-                break;
-            }
-            self.segments.pop_front();
+        while let Some(&segment) = self.segments.pop_front_if(|oldest| oldest.end() <= una) {
             delivery.acked_packets += 1;
             if segment.marks & !FIN == 0 {
                 // The common case: sent once, in order.
@@ -129,9 +121,8 @@ impl Scoreboard {
                 self.acknowledge_marked(&segment, echo, timeout_high, now, delivery);
             }
         }
-        if self.segments.is_empty() {
-            // From the start of its memory again: with many flows only that much of it stays in a cache.
-            self.segments.clear();
+        if self.segments.front().is_some_and(|head| head.start < una) {
+            self.trim_head(una);
         }
         self.highest_sacked = self.highest_sacked.max(una);
         self.retransmit_from = self.retransmit_from.max(una);
@@ -174,10 +165,9 @@ impl Scoreboard {
     /// A partial acknowledgement inside the first segment (a peer that acknowledges bytes, not segments).
     #[cold]
     fn trim_head(&mut self, una: u64) {
-        if let Some(head) = self.segments.front_mut() {
-            head.len -= fit_u16(una - head.start);
-            head.start = una;
-        }
+        let head = &mut self.segments[0];
+        head.len -= fit_u16(una - head.start);
+        head.start = una;
     }
 
     /// Marks the segments inside [left, right) as SACKed. Returns the start of the first one that was sent once and
@@ -193,10 +183,8 @@ impl Scoreboard {
     ) -> Option<u64> {
         let mut overtaken = None;
         let mut index = self.index_of(left);
-        while let Some(segment) = self.segments.get_mut(index) {
-            if segment.end() > right {
-                break;
-            }
+        while index < self.segments.len() && self.segments[index].end() <= right {
+            let segment = &mut self.segments[index];
             index += 1;
             if segment.is_sacked() {
                 continue;
@@ -230,7 +218,8 @@ impl Scoreboard {
     /// explains (Linux `tcp_sacktag_one`).
     #[cold]
     pub(super) fn retransmitted_within(&self, left: u64, right: u64, marker: u64) -> u32 {
-        let inside = self.segments.range(self.index_of(left)..).take_while(|s| s.end() <= right);
+        let behind = (self.index_of(left)..self.segments.len()).map(|index| &self.segments[index]);
+        let inside = behind.take_while(|s| s.end() <= right);
         count_u32(inside.filter(|s| s.was_ever_retransmitted() && s.end() > marker).count())
     }
 
@@ -395,8 +384,8 @@ impl Scoreboard {
     /// ([RFC 2018, section 8](https://www.rfc-editor.org/rfc/rfc2018#section-8)): believe nothing.
     #[cold]
     pub(super) fn forget_sacks(&mut self, una: u64) {
-        for segment in &mut self.segments {
-            segment.marks &= !SACKED;
+        for index in 0..self.segments.len() {
+            self.segments[index].marks &= !SACKED;
         }
         self.sacked = 0;
         self.highest_sacked = una;
@@ -405,8 +394,8 @@ impl Scoreboard {
     /// Takes all loss marks back (Linux `tcp_undo_cwnd_reduction` with `unmark_loss`).
     #[cold]
     pub(super) fn forget_losses(&mut self) {
-        for segment in &mut self.segments {
-            segment.marks &= !LOST;
+        for index in 0..self.segments.len() {
+            self.segments[index].marks &= !LOST;
         }
         self.lost = 0;
         self.rack.look_again();

@@ -99,7 +99,7 @@ impl LinuxSender {
         let Some(offload) = call.config.offload else { return 0 };
         let Some(mut state) = self.segmentation.take() else { return 0 };
         state.max_window = state.max_window.max(self.connection.peer_window);
-        state.rate.update(&offload, call.rules.tso, u32::from(call.config.mss()), &self.window_use());
+        state.rate.update(&offload, call.rules.tso, u32::from(call.mss), &self.window_use());
         let sent = self.send_queue(call, &offload, &mut state, Burst::All);
         let sent = sent + self.write_more(call, &offload, &mut state);
         self.segmentation = Some(state);
@@ -131,7 +131,7 @@ impl LinuxSender {
         burst: Burst,
     ) -> (u32, bool) {
         let rule = call.rules.tso;
-        let mss = u64::from(call.config.mss());
+        let mss = u64::from(call.mss);
         let most = self.most_packets(call, offload, state);
         let mut sent = 0;
         state.resume = Time::NEVER;
@@ -208,7 +208,7 @@ impl LinuxSender {
 
     /// Most packets of the next segment.
     fn most_packets(&self, at: &Moment<'_>, offload: &Offload, state: &Segmentation) -> u32 {
-        state.rate.packets(offload, at.rules.tso, at.config.mss().into(), self.rtt.min())
+        state.rate.packets(offload, at.rules.tso, at.mss.into(), self.rtt.min())
     }
 
     fn is_window_full(&self) -> bool {
@@ -232,7 +232,7 @@ impl LinuxSender {
 
     /// What decides whether the segment at the head waits.
     fn wait(&self, at: &Moment<'_>, state: &Segmentation, head: Head, fin: bool, most: u32) -> Wait {
-        let mss = u64::from(at.config.mss());
+        let mss = u64::from(at.mss);
         let srtt = self.rtt.srtt();
         Wait {
             now: at.now,
@@ -253,7 +253,7 @@ impl LinuxSender {
 
     /// Bytes of the segment at the head that leave now, at most `most` (Linux `tcp_mss_split_point`).
     fn split_point(&self, at: &Moment<'_>, head: Head, fin: bool, most: u64) -> u64 {
-        let mss = u64::from(at.config.mss());
+        let mss = u64::from(at.mss);
         let window = self.peer_window_left();
         if most <= window && !head.is_tail {
             return head.bytes.min(most);
@@ -278,7 +278,7 @@ impl LinuxSender {
         bytes: u64,
         leaves: Time,
     ) -> u32 {
-        let mss = u64::from(call.config.mss());
+        let mss = u64::from(call.mss);
         let mut left = bytes;
         let mut sent = 0;
         let pushes = (call.rules.tso == Tso::Linux6 && bytes > mss) || (head.push && bytes == head.bytes);
@@ -303,7 +303,7 @@ impl LinuxSender {
         if !matches!(at.rules.window_use, WindowUse::Missing(_)) {
             return false;
         }
-        let mss = at.config.mss();
+        let mss = at.mss;
         let room = self.window.cwnd.saturating_sub(flight);
         u64::from(room) * u64::from(offload.tso_win_divisor) < u64::from(self.window.cwnd)
             && u64::from(room) * u64::from(mss) < u64::from(offload.gso_max_size_bytes)

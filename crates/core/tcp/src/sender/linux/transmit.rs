@@ -9,7 +9,7 @@ use shoal_packet::{Ecn, Flags, Packet};
 use shoal_units::Time;
 use shoal_units::cast::fit_u16;
 
-/// The next new segment.
+/// What a segment has.
 #[derive(Clone, Copy)]
 pub(super) struct Next {
     pub len: u16,
@@ -29,24 +29,22 @@ impl LinuxSender {
         }
         let mut sent = 0;
         let mut stopped = false;
-        if self.has_unsent() {
-            let mut flight = self.board.in_flight();
-            while self.has_unsent() {
-                let next = self.next_segment(call);
-                if flight >= self.window.cwnd && !(next.fin && call.rules.fin_beyond_cwnd) {
-                    stopped = true;
-                    break;
-                }
-                if !self.fits_peer_window(next) || self.waits_for_more(call, next) {
-                    break;
-                }
-                if sent == 0 && self.board.packets_out() == 0 {
-                    self.on_restart(call);
-                }
-                self.send_new(call, next, false, call.now);
-                sent += 1;
-                flight += 1;
+        let mut flight = self.board.in_flight();
+        while self.has_unsent() {
+            let next = self.next_segment(call);
+            if flight >= self.window.cwnd && !(next.fin && call.rules.fin_beyond_cwnd) {
+                stopped = true;
+                break;
             }
+            if !self.fits_peer_window(next) || self.waits_for_more(call, next) {
+                break;
+            }
+            if sent == 0 && self.board.packets_out() == 0 {
+                self.on_restart(call);
+            }
+            self.send_new(call, next, false, call.now);
+            sent += 1;
+            flight += 1;
         }
         if sent > 0 {
             self.after_sending(call, sent);
@@ -98,7 +96,7 @@ impl LinuxSender {
     #[inline]
     fn next_segment(&self, at: &Moment<'_>) -> Next {
         let available = self.stream.written - self.snd_nxt;
-        let len = fit_u16(available.min(u64::from(at.config.mss())));
+        let len = fit_u16(available.min(u64::from(at.mss)));
         Next { len, fin: self.stream.closing && u64::from(len) == available }
     }
 
@@ -111,7 +109,7 @@ impl LinuxSender {
     /// Whether a small segment waits. Not for the last one.
     #[inline]
     pub(super) fn waits_for_more(&self, at: &Moment<'_>, next: Next) -> bool {
-        !next.fin && next.len < at.config.mss() && self.small_ones_wait(at)
+        !next.fin && next.len < at.mss && self.small_ones_wait(at)
     }
 
     /// Whether small segments wait now: Nagle as modified by Minshall allows one in flight (Linux `tcp_nagle_check`).
@@ -134,12 +132,11 @@ impl LinuxSender {
         self.snd_nxt += u64::from(span);
         if fin {
             self.stream.end_at(self.snd_nxt);
-        } else if len < call.config.mss() {
+        } else if len < call.mss {
             self.small_end = self.snd_nxt;
         }
-        let segment = Segment::new(start, span, fin, leaves, self.snd_nxt);
-        self.board.push(segment);
-        let mut packet = self.packet_of(call, &segment, leaves);
+        self.board.push(Segment::new(start, span, fin, leaves, self.snd_nxt));
+        let mut packet = self.packet_of(call, start, next, leaves);
         if pushes {
             packet.flags = packet.flags.with(Flags::PSH);
         }
@@ -155,15 +152,14 @@ impl LinuxSender {
     }
 
     #[inline]
-    fn packet_of(&self, at: &Moment<'_>, segment: &Segment, leaves: Time) -> Packet {
-        let len = segment.payload();
-        let mut packet = self.connection.segment(at.config, segment.start, len, leaves);
-        if segment.is_fin() {
+    fn packet_of(&self, at: &Moment<'_>, start: u64, Next { len, fin }: Next, leaves: Time) -> Packet {
+        let mut packet = self.connection.segment(at.config, start, len, leaves);
+        if fin {
             packet.flags = packet.flags.with(Flags::FIN);
         }
         // The end of a write (Linux tcp_push), and half of a window within one.
-        let ends = segment.start + u64::from(len) == self.stream.written && len > 0;
-        if ends || self.stream.is_pushed(segment.start, at.config.mss()) {
+        let ends = start + u64::from(len) == self.stream.written && len > 0;
+        if ends || self.stream.is_pushed(start, at.mss) {
             packet.flags = packet.flags.with(Flags::PSH);
         }
         packet
@@ -223,7 +219,8 @@ impl LinuxSender {
 
     fn transmit_again(&mut self, call: &mut Call<'_, impl Output>, index: usize, leaves: Time) {
         let segment = self.board.segment(index);
-        let mut packet = self.packet_of(call, &segment, leaves);
+        let content = Next { len: segment.payload(), fin: segment.is_fin() };
+        let mut packet = self.packet_of(call, segment.start, content, leaves);
         // RFC 3168 6.1.5: retransmissions are not ECT; DCTCP stacks set ECT on everything.
         if self.uses_dctcp() {
             packet.ecn = Ecn::Ect0;

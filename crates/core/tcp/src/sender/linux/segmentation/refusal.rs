@@ -15,7 +15,7 @@ impl LinuxSender {
         if call.config.offload.is_none() {
             return false;
         }
-        let packets = payload.div_ceil(u64::from(call.config.mss())).max(1);
+        let packets = payload.div_ceil(u64::from(call.mss)).max(1);
         let bytes = payload + packets * u64::from(call.config.header_bytes);
         if call.takes(bytes) {
             return false;

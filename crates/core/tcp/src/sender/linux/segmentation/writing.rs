@@ -36,7 +36,7 @@ impl LinuxSender {
                 return sent;
             }
             state.is_refused = false;
-            let Some(write) = self.next_write(u64::from(call.config.mss()), limit, held) else {
+            let Some(write) = self.next_write(u64::from(call.mss), limit, held) else {
                 state.is_refused = true;
                 return sent;
             };
@@ -61,7 +61,7 @@ impl LinuxSender {
         state: &mut Segmentation,
         write: Write,
     ) -> u32 {
-        let mss = u64::from(call.config.mss());
+        let mss = u64::from(call.mss);
         let most = self.most_packets(call, offload, state);
         let goal = size::goal(offload, call.rules.tso, most, state.max_window, mss);
         let (mut left, mut sent) = (write.bytes, 0);
