@@ -29,6 +29,7 @@ EXPECTED: dict[str, list[tuple[str, str, str]]] = {
     "papers/kuehlewind-2014/one-red.toml": [("below-fair-share", "reno", DROPPED)],
     "scenarios/bench/s1.toml": [("starved", "dctcp", "smallest-window")],
     "scenarios/bench/s2.toml": [("unequal-shares", "dctcp", "without-ecn")],
+    "scenarios/compare/dctcp-x50-cubic-x50-dualpi2-100m.toml": [("unequal-shares", "cubic", "timeout-back-off")],
     "scenarios/compare/mix-codel-40m.toml": [("starved", "reno", DROPPED)],
     "scenarios/compare/mix-cubic-ikr-dual-red-40m.toml": [("below-fair-share", "cubic", DROPPED)],
     "scenarios/compare/mix-linux-red-10m.toml": [("below-fair-share", "reno", DROPPED)],

@@ -240,6 +240,10 @@ impl Network {
 
     /// Sends a packet that leaves the transmitter of `link` at `left` through all ports in which nothing happens to it
     /// but that it takes its time, and no other packet comes in between: they need no events.
+    // Inlined in its only caller, as what is on the path of each packet there: calls took 45 of 2,060 instructions a
+    // packet (benchmark lean).
+    #[allow(clippy::inline_always, reason = "measured, see above")]
+    #[inline(always)]
     fn send_on(&mut self, packet: &Packet, mut link: u32, mut left: Time, is_marked: bool) {
         let mut place = packet.route + 1;
         loop {
@@ -273,10 +277,16 @@ impl Network {
     /// Puts the next event of a port in the event queue, unless the port has none or it is there already.
     #[inline]
     fn expect(&mut self, link: u32) {
+        if !self.ports[link as usize].hot.pending {
+            self.expect_first(link);
+        }
+    }
+
+    /// As [`Self::expect`], for a port that has no event in the queue.
+    #[inline(never)]
+    fn expect_first(&mut self, link: u32) {
         let port = &mut self.ports[link as usize];
-        if !port.hot.pending
-            && let Some(time) = port.next_event()
-        {
+        if let Some(time) = port.next_event() {
             port.hot.pending = true;
             self.event_queue.push(Key::link(time, link));
         }
