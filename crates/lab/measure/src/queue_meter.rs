@@ -265,8 +265,13 @@ impl QueueMeter {
         self.transmission.replan(changes);
     }
 
-    /// Gives the histograms what they do not have yet; to be called before they are read.
-    pub fn settle(&mut self) {
+    /// Gives the histograms what they do not have yet, up to `now`; to be called before they are read.
+    pub fn settle(&mut self, now: Time) {
+        self.advance_to(now);
+        self.drain();
+    }
+
+    fn drain(&mut self) {
         let Self { recent, queue_bytes, queue_packets, classes, .. } = self;
         recent.drain(|waiting, weight| record(waiting, weight, queue_bytes, queue_packets, classes));
     }
@@ -276,8 +281,7 @@ impl QueueMeter {
         &self.classes[class as usize].delay
     }
 
-    /// Waiting packets of a class over time in the window up to the last change before [`Self::settle`], with
-    /// picoseconds as weights.
+    /// Waiting packets of a class over time in the window up to [`Self::settle`], with picoseconds as weights.
     pub const fn class_queue(&self, class: Class) -> &Histogram {
         &self.classes[class as usize].queue_packets
     }
@@ -386,7 +390,7 @@ impl QueueMeter {
             if end > self.since {
                 self.advance(end);
             }
-            self.settle();
+            self.drain();
             let [ect, not_ect] = &self.classes;
             self.backlog_windows.cut(end, [&self.queue_packets, &ect.queue_packets, &not_ect.queue_packets]);
         }
@@ -465,8 +469,7 @@ impl QueueMeter {
 
     /// Closes the window at `end`, not before the last reported time. Gives the result and the distributions behind it.
     pub fn finish(mut self, name: &str, end: Time) -> (Bottleneck, LinkDistributions) {
-        self.advance_to(end);
-        self.settle();
+        self.settle(end);
         let window = end.since(self.window_start);
         let seconds = window.as_picos() as f64;
         let busy = self.busy.saturating_sub(self.busy_until.since(end.max(self.window_start)));

@@ -74,6 +74,24 @@ impl Recorder {
         }
     }
 
+    /// A packet that is not dropped finds nothing before it, and its transmission begins. Returns false, without an
+    /// effect, if there is more to record than that.
+    #[inline]
+    pub(crate) fn on_passing(
+        &mut self,
+        link: u32,
+        packet: &Packet,
+        verdict: Verdict,
+        departure: Departure,
+        now: Time,
+    ) -> bool {
+        let is_plain = matches!(verdict, Verdict::Queued { mark: None }) && !packet.ecn.is_ce();
+        is_plain
+            && !self.has_classes
+            && self.sink.is_none()
+            && self.collector.on_passing(link, departure, now)
+    }
+
     /// The part of an arrival that few runs record.
     #[cold]
     #[inline(never)]

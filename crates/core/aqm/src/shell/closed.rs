@@ -45,6 +45,9 @@ pub trait Watch {
     fn on_verdict(&mut self, verdict: Verdict, waiting: Backlog);
     /// The transmission of a packet begins, which leaves `waiting`.
     fn on_start(&mut self, start: &Start, waiting: Backlog);
+    /// A packet that is not dropped finds nothing before it, and is transmitted at once. Returns whether that is all
+    /// there is to hear; if not, [`Self::on_verdict`] and [`Self::on_start`] follow.
+    fn on_passing(&mut self, start: &Start, verdict: Verdict) -> bool;
 }
 
 /// Nobody hears it.
@@ -53,6 +56,10 @@ impl Watch for () {
     fn on_verdict(&mut self, _: Verdict, _: Backlog) {}
     #[inline]
     fn on_start(&mut self, _: &Start, _: Backlog) {}
+    #[inline]
+    fn on_passing(&mut self, _: &Start, _: Verdict) -> bool {
+        true
+    }
 }
 
 impl<L: Law> Closed<L> {
@@ -74,16 +81,21 @@ impl<L: Law> Closed<L> {
         self.leave(now, watch);
         let verdict = judge(&mut self.law, self.limit, packet, &self.waiting, now, random);
         if let Verdict::Queued { .. } = verdict {
-            let class = Class::of(packet);
-            self.waiting.put(packet.size, class == Class::Ect);
-            self.coming.push_back(&Start {
+            let next = Start {
                 at: start,
                 since: now,
                 flow: packet.flow,
                 size: packet.size,
-                class,
+                class: Class::of(packet),
                 has_data: packet.payload > 0,
-            });
+            };
+            if start == now && watch.on_passing(&next, verdict) {
+                debug_assert!(self.coming.is_empty(), "a packet overtakes others");
+                self.law.on_left(next.size, &self.waiting, now);
+                return verdict;
+            }
+            self.waiting.put(next.size, next.class == Class::Ect);
+            self.coming.push_back(&next);
         }
         watch.on_verdict(verdict, self.waiting.backlog());
         if start == now {

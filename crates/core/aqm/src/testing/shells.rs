@@ -25,6 +25,15 @@ impl Watch for Vec<Event> {
     fn on_start(&mut self, start: &Start, waiting: Backlog) {
         self.push(Event::Start(start.at, waiting));
     }
+    /// Every second one is told at once.
+    fn on_passing(&mut self, start: &Start, verdict: Verdict) -> bool {
+        let at_once = self.len() % 2 == 0;
+        if at_once {
+            self.on_verdict(verdict, Backlog { packets: 1, bytes: start.size.into() });
+            self.on_start(start, Backlog::default());
+        }
+        at_once
+    }
 }
 
 /// Packets that come to a line of `rate` with the gaps that `operations` say.

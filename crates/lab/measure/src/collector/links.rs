@@ -180,6 +180,24 @@ impl Collector {
         if let Some(bin) = bin {
             bin.on_departure(at, packet.wire_bytes);
         }
+        self.carry(link, packet);
+    }
+
+    /// Reports that a packet arrives at a queue in which none waits, and that its transmission begins at once: what
+    /// waits over time is what it was. Returns false, without an effect, if the link has a series, which has more
+    /// to record.
+    #[inline]
+    pub fn on_passing(&mut self, link: u32, packet: Departure, now: Time) -> bool {
+        let MonitoredLink { meter, bin: None, .. } = &mut self.links[link as usize] else { return false };
+        meter.on_arrival(now, packet.class);
+        meter.on_departure(now, packet.class, packet.sojourn, packet.wire_bytes);
+        self.carry(link, packet);
+        true
+    }
+
+    /// Adds a packet to what a flow's first monitored link has carried of it.
+    #[inline]
+    fn carry(&mut self, link: u32, packet: Departure) {
         // ACKs on a monitored link belong to the flow, but not to its data rate.
         if packet.has_data
             && let Some(carried) = self.carried.get_mut(packet.flow as usize)
@@ -227,9 +245,10 @@ impl Collector {
         }
     }
 
-    /// Gives the histograms of all links what they do not have yet; to be called before [`Self::class_queue`].
-    pub fn settle(&mut self) {
-        self.links.iter_mut().for_each(|link| link.meter.settle());
+    /// Gives the histograms of all links what they do not have yet, up to `now`; to be called before
+    /// [`Self::class_queue`].
+    pub fn settle(&mut self, now: Time) {
+        self.links.iter_mut().for_each(|link| link.meter.settle(now));
     }
 
     /// Queueing delay in picoseconds of the packets of a class that have left a queue in the window so far.
@@ -237,7 +256,7 @@ impl Collector {
         self.links[link as usize].meter.delay(class)
     }
 
-    /// Waiting packets of a class: over time in the window up to the last change, with picoseconds as weights, and now.
+    /// Waiting packets of a class: over time in the window up to [`Self::settle`], with picoseconds as weights, and now.
     pub fn class_queue(&self, link: u32, class: Class) -> (&Histogram, u32) {
         let meter = &self.links[link as usize].meter;
         (meter.class_queue(class), meter.class_packets(class))

@@ -100,7 +100,7 @@ impl Live {
         // Departures are reported late; whoever looks now finds all of them.
         let before = Time::from_picos(self.reached.as_picos().saturating_sub(1));
         self.simulation.network.catch_up_monitored(before);
-        self.simulation.network.recorder.collector.settle();
+        self.simulation.network.recorder.collector.settle(before);
         self.reached
     }
 
@@ -151,8 +151,7 @@ impl Live {
         self.simulation.network.recorder.collector.delay(link, class)
     }
 
-    /// Waiting packets of a class at a link: over time since the warm-up and up to the last change, with picoseconds as
-    /// weights, and now.
+    /// Waiting packets of a class at a link: over time since the warm-up, with picoseconds as weights, and now.
     pub fn class_queue(&self, link: u32, class: Class) -> (&Histogram, u32) {
         self.simulation.network.recorder.collector.class_queue(link, class)
     }

@@ -124,6 +124,19 @@ struct Probe<'a> {
     recorder: &'a mut Recorder,
 }
 
+impl Probe<'_> {
+    #[inline]
+    fn departure(&self, start: &Start) -> Departure {
+        Departure {
+            flow: start.flow.0,
+            class: start.class,
+            has_data: start.has_data,
+            sojourn: start.at - start.since,
+            wire_bytes: u32::from(start.size) + self.overhead,
+        }
+    }
+}
+
 impl Watch for Probe<'_> {
     #[inline]
     fn on_verdict(&mut self, verdict: Verdict, waiting: Backlog) {
@@ -135,13 +148,14 @@ impl Watch for Probe<'_> {
 
     #[inline]
     fn on_start(&mut self, start: &Start, waiting: Backlog) {
-        let departure = Departure {
-            flow: start.flow.0,
-            class: start.class,
-            has_data: start.has_data,
-            sojourn: start.at - start.since,
-            wire_bytes: u32::from(start.size) + self.overhead,
-        };
+        let departure = self.departure(start);
         self.recorder.collector.on_departure(self.number, departure, waiting, start.at);
+    }
+
+    #[inline]
+    fn on_passing(&mut self, start: &Start, verdict: Verdict) -> bool {
+        let Some((packet, now)) = self.arrival else { return false };
+        let departure = self.departure(start);
+        self.recorder.on_passing(self.number, packet, verdict, departure, now)
     }
 }

@@ -408,8 +408,9 @@ fn metered(config: &QueueConfig, arrivals: &[Packet], looks: &[Time], is_closed:
         port.close(&recorder);
     }
     let delivered = drive(&mut port, &mut recorder, arrivals, looks);
-    port.report(Time::ZERO + Span::from_secs(999), &mut recorder);
-    recorder.collector.settle();
+    let end = Time::ZERO + Span::from_secs(999);
+    port.report(end, &mut recorder);
+    recorder.collector.settle(end);
     let meters = [Class::Ect, Class::NotEct]
         .map(|class| (recorder.collector.delay(0, class).clone(), recorder.collector.class_queue(0, class)));
     format!("{delivered:?} {meters:?} {:?} {:?}", port.law_state(), recorder.collector.balance())
