@@ -27,7 +27,7 @@ impl Watch for Vec<Event> {
     }
     /// Every second one is told at once.
     fn on_passing(&mut self, start: &Start, verdict: Verdict) -> bool {
-        let at_once = self.len() % 2 == 0;
+        let at_once = self.len().is_multiple_of(2);
         if at_once {
             self.on_verdict(verdict, Backlog { packets: 1, bytes: start.size.into() });
             self.on_start(start, Backlog::default());
