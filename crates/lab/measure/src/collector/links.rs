@@ -256,7 +256,8 @@ impl Collector {
         self.links[link as usize].meter.delay(class)
     }
 
-    /// Waiting packets of a class: over time in the window up to [`Self::settle`], with picoseconds as weights, and now.
+    /// Waiting packets of a class: over time in the window up to [`Self::settle`], with picoseconds as weights, and
+    /// now.
     pub fn class_queue(&self, link: u32, class: Class) -> (&Histogram, u32) {
         let meter = &self.links[link as usize].meter;
         (meter.class_queue(class), meter.class_packets(class))
