@@ -27,6 +27,15 @@ def row(page: str, first: str, name: str) -> Row:
     return found
 
 
+def instructions(*cases: str) -> tuple[str, ...]:
+    """Instructions a packet of cases in the release profile, as `make bench-instructions BENCH=--keep` wrote them."""
+    with (ROOT / "benches" / "instructions.csv").open(encoding="utf-8", newline="") as file:
+        counts = {
+            each["case"]: float(each["instructions"]) for each in csv.DictReader(file) if each["profile"] == "release"
+        }
+    return tuple(f"{counts[case]:,.0f}" for case in cases)
+
+
 def accurate_queues() -> tuple[str, ...]:
     waiting = [
         each for each in rows("docs/records/echo-hosts.md", "interrupt after") if each["interrupt after"] != "0 us"
@@ -87,6 +96,11 @@ STATEMENTS = {
         "docs/internals/performance.md",
         r"cause about ([\d.]+) events",
         lambda: (row("docs/records/benchmark.md", "case", "S4")["events/packet"],),
+    ),
+    "instructions-of-a-packet": Statement(
+        "docs/internals/performance.md",
+        r"brought S4 to ([\d,]+) and lean to ([\d,]+)",
+        lambda: instructions("S4", "lean"),
     ),
     "resident-memory-of-a-flow": Statement(
         "docs/internals/performance.md",
