@@ -53,8 +53,7 @@ pub(crate) struct Hot {
     pub(crate) is_special: bool,
     /// Whether the wire has a course of its own.
     has_course: bool,
-    /// Whether all packets come from one other port, which knows when they do, and nothing happens to them here but
-    /// that they take their time: see [`Port::pass_unseen`].
+    /// Whether all packets come from one other port, which knows when they do, and [`Port::is_unseen`].
     pub(crate) is_chained: bool,
     /// Whether packets go to such a port.
     pub(crate) has_chained: bool,
@@ -206,22 +205,17 @@ impl Port {
         !self.hot.has_course && matches!(self.head, Head::None | Head::Closed(_))
     }
 
-    /// Whether packets do nothing here but take their time.
+    /// Whether it is known when a packet leaves the port as soon as it arrives, and nobody else hears when that is.
     pub(crate) fn is_unseen(&self) -> bool {
-        self.knows_departures()
-            && match &self.head {
-                Head::Closed(closed) => closed.is_unseen(),
-                _ => self.probe == UNMONITORED,
-            }
+        self.knows_departures() && self.probe == UNMONITORED
     }
 
-    /// Handles the arrival of a packet of `size` bytes at a port that [`Self::is_unseen`]. Returns when the last bit
-    /// leaves the transmitter.
+    /// Handles the arrival of a packet at a port that [`Self::is_unseen`]. If it leaves the port, returns when its last
+    /// bit leaves the transmitter. Whether a port has marked the packet is in `is_marked`, and not yet in the packet.
     #[inline]
-    pub(crate) fn pass_unseen(&mut self, size: u16, now: Time) -> Time {
-        let Head::Closed(closed) = &self.head else { return now };
-        closed.transmit(size, &mut self.hot, now);
-        self.hot.free
+    pub(crate) fn pass_unseen(&mut self, packet: &Packet, is_marked: &mut bool, now: Time) -> Option<Time> {
+        let Head::Closed(closed) = &mut self.head else { return Some(now) };
+        closed.arrive_unseen(packet, is_marked, &mut self.hot, now).then_some(self.hot.free)
     }
 
     /// Handles the arrival of a packet.

@@ -4,7 +4,7 @@ use super::{Hot, UNMONITORED};
 use crate::recorder::Recorder;
 use shoal_aqm::{AnyClosed, Backlog, Start, Verdict, Watch};
 use shoal_measure::Departure;
-use shoal_packet::Packet;
+use shoal_packet::{Ecn, Packet};
 use shoal_units::{Serialiser, Stream, Time};
 
 /// Transmitter of a constant rate, and the queue in front of it.
@@ -34,11 +34,6 @@ impl Closed {
         Self { serialiser, overhead, judge }
     }
 
-    /// Whether all packets pass as they are, and nobody asks how many wait.
-    pub(super) const fn is_unseen(&self) -> bool {
-        self.judge.is_none()
-    }
-
     /// Handles the arrival of a packet. Returns whether it is marked, and `None` if it is dropped; else it leaves at
     /// [`Hot::free`].
     #[inline]
@@ -61,14 +56,30 @@ impl Closed {
                 Verdict::Displaced => {}
             }
         }
-        self.transmit(packet.size, hot, now);
+        hot.free = start + self.serialiser.span(u32::from(packet.size) + overhead);
         Some(is_marked)
     }
 
-    /// Transmits a packet that arrives at `now` and is neither dropped nor marked nor counted.
+    /// Handles the arrival of a packet as [`Self::arrive`] does, at a port that is not monitored. Returns false if it
+    /// is dropped. Whether a port has marked the packet is in `is_marked`, and not yet in the packet.
     #[inline]
-    pub(super) fn transmit(&self, size: u16, hot: &mut Hot, now: Time) {
-        hot.free = hot.free.max(now) + self.serialiser.span(u32::from(size) + self.overhead);
+    pub(super) fn arrive_unseen(
+        &mut self,
+        packet: &Packet,
+        is_marked: &mut bool,
+        hot: &mut Hot,
+        now: Time,
+    ) -> bool {
+        let start = hot.free.max(now);
+        if let Some(judge) = &mut self.judge {
+            match judge.arrive_unseen(packet, *is_marked, start, now) {
+                Verdict::Dropped(_) => return false,
+                Verdict::Queued { mark } => *is_marked |= mark.is_some(),
+                Verdict::Displaced => {}
+            }
+        }
+        hot.free = start + self.serialiser.span(u32::from(packet.size) + self.overhead);
+        true
     }
 
     /// Reports the transmissions that have begun by `now`.
@@ -102,6 +113,13 @@ impl Judge {
         }
         let mut probe = Probe { number: *probe, overhead, arrival: Some((packet, now)), recorder };
         queue.arrive(packet, start, now, random, &mut probe)
+    }
+
+    /// Handles an arrival of which nobody hears. The packet may be marked, although it does not show that yet.
+    #[inline(never)]
+    fn arrive_unseen(&mut self, packet: &Packet, is_marked: bool, start: Time, now: Time) -> Verdict {
+        let ecn = if is_marked { Ecn::Ce } else { packet.ecn };
+        self.queue.arrive(&Packet { ecn, ..*packet }, start, now, &mut self.random, &mut ())
     }
 
     /// The packets leave whose transmission has begun by `now`.
