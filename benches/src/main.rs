@@ -18,13 +18,18 @@ use shoal_scenario::Document;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// The rows of the table: scenarios, with the number of flows where the scenario is run with several.
+/// The rows of the table: scenarios, and what is other in them behind a colon; see [`Variant`].
 const CASES: &[&str] = &[
     "S1",
     "S2",
     "S3",
     "S4",
     "lean",
+    "S3:unmetered",
+    "S4:unmetered",
+    "lean:unmetered",
+    "S4:every-ack",
+    "lean:every-ack",
     "scale:40",
     "scale:400",
     "scale:4000",
@@ -71,7 +76,7 @@ impl Request {
         Ok(request)
     }
 
-    /// The cases that are named, or all. `scale` calls all its sizes, `scale:40000` one.
+    /// The cases that are named, or all. `scale` calls all that begin with it, `scale:40000` one.
     fn cases(&self) -> Result<Vec<&'static str>, String> {
         let calls = |name: &String, case: &str| name == case || case.split(':').next() == Some(name);
         if let Some(name) = self.names.iter().find(|name| !CASES.iter().any(|case| calls(name, case))) {
@@ -134,15 +139,48 @@ fn best(cases: &[&str], repeat: Option<u32>) -> Result<Vec<table::Row>, String> 
     Ok(rows)
 }
 
+/// What a case has other than its scenario.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Variant<'a> {
+    /// Number of flows.
+    Flows(&'a str),
+    /// No link is monitored, as in a simulator that keeps no statistics of queues.
+    Unmetered,
+    /// Receivers acknowledge each packet, as in a simulator that knows no delayed acknowledgements.
+    EveryAck,
+}
+
+impl<'a> Variant<'a> {
+    fn of(name: &'a str) -> Self {
+        match name {
+            "unmetered" => Self::Unmetered,
+            "every-ack" => Self::EveryAck,
+            count => Self::Flows(count),
+        }
+    }
+
+    fn replaced(self) -> Option<(String, String)> {
+        match self {
+            Self::Flows(count) => Some(("flows[0].count".to_owned(), count.to_owned())),
+            Self::EveryAck => Some(("flows[0].delayed_ack".to_owned(), "false".to_owned())),
+            Self::Unmetered => None,
+        }
+    }
+}
+
 fn measure(case: &str, duration: Option<&str>) -> Result<table::Row, String> {
-    let (scenario, count) = case.split_once(':').map_or((case, None), |(name, count)| (name, Some(count)));
+    let (scenario, variant) =
+        case.split_once(':').map_or((case, None), |(name, variant)| (name, Some(Variant::of(variant))));
     // The window covers the whole run, so that packets and CPU time are those of the same interval.
     let mut overrides = vec![("warmup".to_owned(), "\"0 s\"".to_owned())];
     overrides.extend(duration.map(|duration| ("duration".to_owned(), format!("\"{duration}\""))));
-    overrides.extend(count.map(|count| ("flows[0].count".to_owned(), count.to_owned())));
+    overrides.extend(variant.and_then(Variant::replaced));
     let document = read(&scenario_path(scenario), &overrides)?;
     let setup = usage::thread_seconds();
-    let experiment = document.resolve(None).map_err(|e| e.to_string())?;
+    let mut experiment = document.resolve(None).map_err(|e| e.to_string())?;
+    if variant == Some(Variant::Unmetered) {
+        experiment.links.iter_mut().for_each(|link| link.monitored = false);
+    }
     let start = usage::thread_seconds();
     let outcome =
         shoal_sim::run(&experiment, shoal_sim::Options::default()).ok_or("the run was interrupted")?;

@@ -9,7 +9,7 @@ pub(crate) struct Row {
     pub line: Line,
     flows: usize,
     events: u64,
-    /// Utilisation of the bottleneck; `None` for a fabric, which has many.
+    /// Utilisation of the bottleneck; `None` for a fabric, which has many, and without a meter.
     utilisation: Option<f64>,
     dropped: u64,
     flow_bytes: u64,
@@ -38,7 +38,7 @@ impl Row {
             },
             flows: experiment.flows.len(),
             events: outcome.events,
-            utilisation: links[0].utilisation.filter(|_| links.len() == 1),
+            utilisation: if let [link] = links.as_slice() { link.utilisation } else { None },
             dropped: links.iter().map(|link| link.dropped).sum(),
             flow_bytes: outcome.flow_bytes,
         }
