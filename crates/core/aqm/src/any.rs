@@ -147,6 +147,18 @@ macro_rules! any_closed {
                 match self { $(Self::$law(queue) => queue.leave(now, watch),)+ }
             }
 
+            /// What waits, but for the packets whose transmission begins after the last call and by now.
+            #[inline]
+            pub fn backlog(&self) -> Backlog {
+                match self { $(Self::$law(queue) => queue.backlog(),)+ }
+            }
+
+            /// When the next transmission begins; [`Time::NEVER`] if nothing waits.
+            #[inline]
+            pub fn next_start(&self) -> Time {
+                match self { $(Self::$law(queue) => queue.next_start(),)+ }
+            }
+
             /// See [`Queue::average_bytes`].
             pub fn average_bytes(&self) -> Option<f64> {
                 match self { $(Self::$law(queue) => queue.law().average_bytes(),)+ }

@@ -341,17 +341,17 @@ impl QueueMeter {
         self.on_leave(now, class);
     }
 
-    /// One of the waiting packets is new.
+    /// One of the waiting packets, of which [`Self::on_backlog`] has told at this time, is new.
     #[inline]
     pub fn on_join(&mut self, now: Time, class: Class) {
-        self.advance_to(now);
+        debug_assert!(now <= self.since, "the backlog comes first");
         self.waiting.of_class[class as usize] += 1;
     }
 
-    /// A packet waits no more.
+    /// A packet waits no more, of which [`Self::on_backlog`] has told at this time.
     #[inline]
     pub fn on_leave(&mut self, now: Time, class: Class) {
-        self.advance_to(now);
+        debug_assert!(now <= self.since, "the backlog comes first");
         self.waiting.of_class[class as usize] -= 1;
     }
 

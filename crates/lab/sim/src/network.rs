@@ -190,7 +190,7 @@ impl Network {
     pub(crate) fn step(&mut self, key: Key, now: Time, arrived: &mut Packet) -> Option<Arrival> {
         let link = key.subject();
         let port = &mut self.ports[link as usize];
-        if port.hot.is_special {
+        if port.hot.steps_apart {
             return self.step_special(key, now, arrived);
         }
         port.catch_up(now, &mut self.recorder);
@@ -360,7 +360,7 @@ impl Network {
     fn arrive_at_shared(&mut self, packet: &Packet, link: u32, now: Time) {
         let member = self.ports[link as usize].member;
         // Events that are due at the port itself come first, too.
-        self.ports[link as usize].catch_up(now, &mut self.recorder);
+        self.ports[link as usize].report(now, &mut self.recorder);
         self.pools.settle(member, &self.ports[link as usize]);
         let admitted = self.pools.admits(member, packet, now, &mut self.ports, &mut self.recorder);
         let port = &mut self.ports[link as usize];
@@ -390,8 +390,11 @@ impl Network {
 
     /// Closes the ports that can be, and chains them, before anything has come through them.
     pub(crate) fn close_ports(&mut self, experiment: &Experiment) {
-        for port in &mut self.ports {
+        for link in 0..self.ports.len() {
+            let is_crossing = self.crossing(count_u32(link)).is_some();
+            let port = &mut self.ports[link];
             port.close(&self.recorder);
+            port.hot.steps_apart = port.hot.is_special && (is_crossing || !port.is_closed());
         }
         for (link, source) in (0u32..).zip(single_sources(experiment)) {
             let Some(source) = source else { continue };

@@ -2,7 +2,7 @@
 //! count, as everywhere here; the packet in transmission has left its queue (a real switch holds it a little longer,
 //! and counts whole cells).
 //!
-//! Ports dequeue lazily, so before a packet is admitted, all ports of the pool that hold packets are brought
+//! Ports dequeue lazily, so before a packet is admitted, all ports of the pool from which packets have left are brought
 //! up to date; the decision is then that of a switch that dequeues eagerly. Idle ports cost nothing, nor do
 //! busy ones before the first of their transmissions ends.
 
@@ -47,6 +47,8 @@ struct Member {
     share: MemoryShare,
     /// Bytes that it holds, as the pool counts them.
     held_bytes: u64,
+    /// Time before which no packet leaves it. Here, so that others who share the memory need not look at the port.
+    next_departure: Time,
     /// Position in the list of busy members.
     place: u32,
 }
@@ -66,6 +68,7 @@ impl Pools {
                         queue,
                         share,
                         held_bytes: 0,
+                        next_departure: Time::NEVER,
                         place: 0,
                     }));
                     first
@@ -133,7 +136,8 @@ impl Pools {
         pool.used_bytes = pool.used_bytes - state.share.shared(before) + state.share.shared(after);
         state.held_bytes = after;
         if after > 0 {
-            pool.next_departure = pool.next_departure.min(port.next_change());
+            state.next_departure = port.next_change();
+            pool.next_departure = pool.next_departure.min(state.next_departure);
         }
         match (before > 0, after > 0) {
             (false, true) => {
@@ -166,16 +170,20 @@ impl Pools {
         }
     }
 
-    /// Brings all busy members of a pool up to `now`.
+    /// Brings the members of a pool up to `now` from which packets have left by then.
     fn catch_up(&mut self, pool: usize, now: Time, ports: &mut [Port], recorder: &mut Recorder) {
         self.pools[pool].next_departure = Time::NEVER;
         // In reverse order: a member that falls idle is replaced by the last one, which has been handled
         // already. Those of the same port are handled with it, so that the list may have become shorter by several.
         for place in (0..self.pools[pool].busy.len()).rev() {
             let Some(member) = self.pools[pool].busy.get(place) else { continue };
-            let link = self.members[*member as usize].link;
+            let Member { link, next_departure, .. } = self.members[*member as usize];
+            if next_departure > now {
+                self.pools[pool].next_departure = self.pools[pool].next_departure.min(next_departure);
+                continue;
+            }
             let port = &mut ports[link as usize];
-            port.catch_up(now, recorder);
+            port.report(now, recorder);
             self.settle(self.of_link[link as usize], port);
         }
     }

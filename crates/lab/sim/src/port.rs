@@ -51,6 +51,9 @@ pub(crate) struct Hot {
     pub(crate) pending: bool,
     /// Whether the port shares memory or its wire is impaired, so that the network treats it apart from all others.
     pub(crate) is_special: bool,
+    /// Whether it does so when packets come out of the port, too: one that shares memory and is closed is like all
+    /// others then.
+    pub(crate) steps_apart: bool,
     /// Whether the wire has a course of its own.
     has_course: bool,
     /// Whether all packets come from one other port, which knows when they do, and [`Port::is_unseen`].
@@ -70,6 +73,7 @@ impl Hot {
             waiting: 0,
             pending: false,
             is_special,
+            steps_apart: is_special,
             has_course,
             is_chained: false,
             has_chained: false,
@@ -167,15 +171,21 @@ impl Port {
     pub(crate) fn close(&mut self, recorder: &Recorder) {
         let is_seen = self.probe != UNMONITORED && recorder.has_sink();
         let Head::Line(line) = &self.head else { return };
-        // Those that share memory are asked when each packet leaves.
-        if self.member != ALONE || self.hot.has_course || is_seen {
+        if self.hot.has_course || is_seen {
             return;
         }
         if let Some(serialiser) = line.transmission.constant()
             && let Some(queue) = line.queue.closed()
         {
             let random = line.random.clone();
-            self.head = Head::Closed(Closed::new(serialiser, line.overhead, queue, random, self.probe));
+            self.head = Head::Closed(Closed::new(
+                serialiser,
+                line.overhead,
+                queue,
+                random,
+                self.probe,
+                self.member != ALONE,
+            ));
         }
     }
 
@@ -198,6 +208,11 @@ impl Port {
             card_queue: None,
             member: ALONE,
         }
+    }
+
+    /// Whether the port is closed.
+    pub(crate) const fn is_closed(&self) -> bool {
+        matches!(self.head, Head::Closed(_))
     }
 
     /// Whether it is known when a packet leaves the port as soon as it arrives.
@@ -412,14 +427,22 @@ impl Port {
         self.hot.free + whole + line.transmission.span_now(fit_u32(waiting % most))
     }
 
+    /// What waits.
+    fn backlog(&self) -> Backlog {
+        match &self.head {
+            Head::None => Backlog::default(),
+            Head::Closed(closed) => closed.backlog(),
+            Head::Line(line) => line.queue.backlog(),
+        }
+    }
+
     /// Waiting bytes, those of one queue if the port has several for traffic classes.
     pub(crate) fn waiting_bytes(&self, queue: Option<u8>) -> u64 {
         match (self.line(), queue) {
             (Some(Line { queue: AnyQueue::Classes(classes), .. }), Some(queue)) => {
                 classes.backlog_bytes(queue)
             }
-            (Some(line), _) => line.queue.backlog().bytes,
-            (None, _) => 0,
+            _ => self.backlog().bytes,
         }
     }
 
@@ -433,13 +456,17 @@ impl Port {
 
     /// Time before which no packet leaves the queue, unless an arrival makes it leave.
     pub(crate) fn next_change(&self) -> Time {
-        self.line().map_or(Time::NEVER, |line| self.hot.free.min(line.timer))
+        match &self.head {
+            Head::None => Time::NEVER,
+            Head::Closed(closed) => closed.next_start(),
+            Head::Line(line) => self.hot.free.min(line.timer),
+        }
     }
 
     /// Refuses a packet that arrives, for lack of shared memory. The port is up to date.
     pub(crate) fn refuse(&mut self, packet: &Packet, now: Time, recorder: &mut Recorder) {
-        if let Some(line) = self.line().filter(|_| self.probe != UNMONITORED) {
-            let backlog = line.queue.backlog();
+        if self.probe != UNMONITORED {
+            let backlog = self.backlog();
             let verdict = Verdict::Dropped(Reason::SharedBuffer);
             recorder.on_arrival(self.probe, packet, backlog, verdict, backlog, now);
         }

@@ -120,6 +120,18 @@ impl<L: Law> Closed<L> {
         }
     }
 
+    /// What waits, but for the packets whose transmission begins after the last call and by now.
+    #[inline]
+    pub fn backlog(&self) -> Backlog {
+        self.waiting.backlog()
+    }
+
+    /// When the next transmission begins; [`Time::NEVER`] if nothing waits.
+    #[inline]
+    pub fn next_start(&self) -> Time {
+        self.coming.front().map_or(Time::NEVER, |next| next.at)
+    }
+
     /// Whether nothing can exceed the limit.
     pub(crate) fn is_unlimited(&self) -> bool {
         !self.limit.is_exceeded_by(Backlog { packets: u32::MAX, bytes: u64::MAX })

@@ -82,6 +82,16 @@ impl MonitoredLink {
         links.collect()
     }
 
+    // Inlined in its callers: as a call of its own it saves and restores six registers twice a packet.
+    #[allow(clippy::inline_always, reason = "measured, see above")]
+    #[inline(always)]
+    fn on_backlog(&mut self, waiting: Backlog, at: Time) {
+        self.meter.on_backlog(at, waiting.packets, waiting.bytes);
+        if let Some(bin) = &mut self.bin {
+            bin.on_backlog(at, waiting.packets, waiting.bytes);
+        }
+    }
+
     pub(super) fn replan(&mut self, link: &Link) {
         self.meter.replan(link.schedule.rate.clone());
         if let Some(bin) = &mut self.bin {
@@ -129,8 +139,9 @@ impl Collector {
     /// Reports that the arriving packet is queued.
     #[inline]
     pub fn on_queued(&mut self, link: u32, class: Class, waiting: Backlog, now: Time) {
-        self.on_backlog(link, waiting, now);
-        self.links[link as usize].meter.on_join(now, class);
+        let link = &mut self.links[link as usize];
+        link.on_backlog(waiting, now);
+        link.meter.on_join(now, class);
     }
 
     /// Reports that a packet is marked, on arrival or on departure. Must be called before the packet's
@@ -165,16 +176,18 @@ impl Collector {
         waiting: Backlog,
         at: Time,
     ) {
-        self.on_backlog(link, waiting, at);
-        self.links[link as usize].meter.on_leave(at, class);
+        let monitored = &mut self.links[link as usize];
+        monitored.on_backlog(waiting, at);
+        monitored.meter.on_leave(at, class);
         self.on_drop(link, flow, class, reason, at);
     }
 
     /// Reports that the transmission of a packet begins.
     #[inline]
     pub fn on_departure(&mut self, link: u32, packet: Departure, waiting: Backlog, at: Time) {
-        self.on_backlog(link, waiting, at);
-        let MonitoredLink { meter, bin, .. } = &mut self.links[link as usize];
+        let monitored = &mut self.links[link as usize];
+        monitored.on_backlog(waiting, at);
+        let MonitoredLink { meter, bin, .. } = monitored;
         meter.on_leave(at, packet.class);
         meter.on_departure(at, packet.class, packet.sojourn, packet.wire_bytes);
         if let Some(bin) = bin {
@@ -279,17 +292,6 @@ impl Collector {
                 }
                 series.push(row);
             }
-        }
-    }
-
-    // Inlined in its callers: as a call of its own it saves and restores six registers twice a packet.
-    #[allow(clippy::inline_always, reason = "measured, see above")]
-    #[inline(always)]
-    fn on_backlog(&mut self, link: u32, waiting: Backlog, at: Time) {
-        let MonitoredLink { meter, bin, .. } = &mut self.links[link as usize];
-        meter.on_backlog(at, waiting.packets, waiting.bytes);
-        if let Some(bin) = bin {
-            bin.on_backlog(at, waiting.packets, waiting.bytes);
         }
     }
 }

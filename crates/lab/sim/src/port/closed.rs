@@ -28,8 +28,9 @@ impl Closed {
         queue: AnyClosed,
         random: Stream,
         probe: u32,
+        is_shared: bool,
     ) -> Self {
-        let is_needed = probe != UNMONITORED || !queue.takes_all();
+        let is_needed = probe != UNMONITORED || is_shared || !queue.takes_all();
         let judge = is_needed.then_some(Judge { queue, random, probe });
         Self { serialiser, overhead, judge }
     }
@@ -88,6 +89,16 @@ impl Closed {
         if let Some(judge) = &mut self.judge {
             judge.leave(self.overhead, now, recorder);
         }
+    }
+
+    /// What waits, but for the packets whose transmission begins after [`Self::catch_up`].
+    pub(super) fn backlog(&self) -> Backlog {
+        self.judge.as_ref().map_or(Backlog::default(), |judge| judge.queue.backlog())
+    }
+
+    /// When the next transmission begins that was not reported; [`Time::NEVER`] if none does.
+    pub(super) fn next_start(&self) -> Time {
+        self.judge.as_ref().map_or(Time::NEVER, |judge| judge.queue.next_start())
     }
 
     /// The average in bytes and the probability that the law keeps.
