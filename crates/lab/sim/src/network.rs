@@ -390,17 +390,17 @@ impl Network {
 
     /// Closes the ports that can be, and chains them, before anything has come through them.
     pub(crate) fn close_ports(&mut self, experiment: &Experiment) {
-        for link in 0..self.ports.len() {
-            let is_crossing = self.crossing(count_u32(link)).is_some();
-            let port = &mut self.ports[link];
+        for link in 0..self.links {
+            let is_crossing = self.crossing(link).is_some();
+            let port = &mut self.ports[link as usize];
             port.close(&self.recorder);
             port.hot.steps_apart = port.hot.is_special && (is_crossing || !port.is_closed());
         }
         for (link, source) in (0u32..).zip(single_sources(experiment)) {
             let Some(source) = source else { continue };
             let is_apart = |network: &Self, link: u32| {
-                let hot = &network.ports[link as usize].hot;
-                hot.is_special && network.crossing(link).is_none()
+                let port = &network.ports[link as usize];
+                port.member != ALONE || port.hot.is_special && network.crossing(link).is_none()
             };
             if is_apart(self, link) || is_apart(self, source) {
                 continue;
