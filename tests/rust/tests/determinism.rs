@@ -1,6 +1,9 @@
 //! Same scenario, seed and version: same bytes out, whatever else goes on.
 
-use shoal_tests::{experiment, json, run};
+use proptest::prelude::*;
+use shoal_scenario::{Document, LinkId};
+use shoal_sim::Outcome;
+use shoal_tests::{Bytes, experiment, json, monitor_all_links, random_scenario, run, run_logged};
 
 const COEXISTENCE: &str = include_str!("../../../scenarios/coexistence.toml");
 const INCAST: &str = include_str!("../../../scenarios/incast-star.toml");
@@ -33,7 +36,7 @@ fn two_runs_and_runs_on_threads_give_the_same_bytes() {
 fn seeds_matter_where_something_is_drawn() {
     let text = short(COEXISTENCE);
     let outcome = |seed| {
-        let document = shoal_scenario::Document::parse(&text, "test.toml").unwrap();
+        let document = Document::parse(&text, "test.toml").unwrap();
         run(&document.resolve(Some(seed)).unwrap())
     };
     let (one, two) = (outcome(1), outcome(2));
@@ -125,9 +128,129 @@ fn recording_changes_nothing() {
     );
     let recorded = experiment(&text);
     assert!(silent.trace != recorded.trace);
-    let (silent, (recorded, seen)) = (run(&silent), shoal_tests::run_logged(&recorded));
+    let (silent, (recorded, seen)) = (run(&silent), run_logged(&recorded));
     assert!(seen.len() > 1000);
     assert_eq!((&silent.groups, &silent.bottlenecks), (&recorded.groups, &recorded.bottlenecks));
+}
+
+/// What hosts see of a run, whatever is measured on the way.
+fn seen_by_hosts(outcome: &Outcome) -> String {
+    let flows = outcome.groups.iter().flat_map(|group| &group.flows);
+    let of_flow = |flow: &shoal_measure::FlowResult| {
+        let counts =
+            (flow.delivered_bytes, flow.losses, flow.retransmissions, flow.timeouts, flow.reductions);
+        format!("{counts:?} {:?} {:?} {:?} {:?}", flow.cwnd_packets, flow.alpha, flow.srtt_s, flow.fct_s)
+    };
+    format!("{} sent, {:#?}", outcome.conservation.sent, flows.map(of_flow).collect::<Vec<_>>())
+}
+
+/// Runs the scenario with all links watched and returns that, after a comparison with what hosts see of it if none is,
+/// and with all that is measured if packets are written down, too. Ports that nobody watches need no events in a chain,
+/// and those whose packets are written down keep them in a queue where others know beforehand when they leave.
+fn watched(document: &Document, text: &str) -> Outcome {
+    let mut watched = document.resolve(None).unwrap();
+    monitor_all_links(&mut watched);
+    // The card of a host that segments is one only as long as nobody watches it: see `docs/linux.md`.
+    for path in &watched.paths {
+        if let Some(LinkId(first)) = path.first() {
+            watched.links[*first as usize].monitored = false;
+        }
+    }
+    let mut unwatched = watched.clone();
+    for link in &mut unwatched.links {
+        link.monitored = false;
+    }
+    let measured = run(&watched);
+    assert_eq!(seen_by_hosts(&run(&unwatched)), seen_by_hosts(&measured), "{text}");
+    let (written, _) = run_logged(&watched);
+    assert_eq!(written.groups, measured.groups, "{text}");
+    assert_eq!(written.bottlenecks, measured.bottlenecks, "{text}");
+    assert_eq!(written.conservation, measured.conservation, "{text}");
+    measured
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(shoal_tests::cases(200)))]
+
+    #[test]
+    fn being_watched_changes_nothing(bytes in prop::collection::vec(any::<u8>(), 40..80)) {
+        let text = random_scenario(&mut Bytes::new(&bytes));
+        let Ok(document) = Document::parse(&text, "test.toml") else { return Ok(()) };
+        watched(&document, &text);
+    }
+}
+
+#[test]
+fn ports_in_a_chain_mark_and_drop_unwatched_as_watched() {
+    // Each link takes all of its packets from the one before it and is slower.
+    let text = r#"
+        duration = "2 s"
+        [topology]
+        kind = "graph"
+        bdp_rtt = "4 ms"
+        nodes = ["a", "s", "t", "b"]
+        links = [
+            { from = "a", to = "s", rate = "1 Gbit/s", delay = "100 us" },
+            { from = "s", to = "t", rate = "100 Mbit/s", delay = "1 ms", buffer = "60 packets",
+              aqm = { kind = "step", threshold = "50 packets" } },
+            { from = "t", to = "b", rate = "90 Mbit/s", delay = "1 ms", buffer = "40 packets",
+              aqm = { kind = "red", min = "5 packets", max = "30 packets", weight = 0.02, ecn = true } },
+        ]
+        [[flows]]
+        cc = "dctcp"
+        from = "a"
+        to = "b"
+        count = 3
+        [[flows]]
+        cc = "reno"
+        from = "a"
+        to = "b"
+        count = 3
+    "#;
+    let outcome = watched(&Document::parse(text, "test.toml").unwrap(), text);
+    for name in ["s->t", "t->b"] {
+        let link = outcome.bottlenecks.iter().find(|link| link.name == name).expect(name);
+        assert!(link.marked > 10 && link.dropped > 10, "{}: {} {}", link.name, link.marked, link.dropped);
+    }
+}
+
+#[test]
+fn ports_that_share_memory_refuse_unwatched_as_watched() {
+    let text = r#"
+        duration = "200 ms"
+        [topology]
+        kind = "star"
+        hosts = 8
+        rate = "1 Gbit/s"
+        delay = "10 us"
+        buffer = "unlimited"
+        aqm = { kind = "step", threshold = "30 packets" }
+        shared_buffer = { size = "160 kB", alpha = 1.0 }
+        [[flows]]
+        name = "a"
+        cc = "dctcp"
+        from = "h1..h3"
+        to = "h7"
+        count = 12
+        [[flows]]
+        name = "b"
+        cc = "dctcp"
+        from = "h4..h6"
+        to = "h8"
+        count = 12
+        start = "50 ms"
+        [[flows]]
+        name = "c"
+        cc = "cubic"
+        from = "h4..h6"
+        to = "h8"
+        count = 3
+        start = "100 ms"
+    "#;
+    let outcome = watched(&Document::parse(text, "test.toml").unwrap(), text);
+    let refused = outcome.bottlenecks.iter().filter(|link| link.dropped_by.shared_buffer > 10).count();
+    assert_eq!(refused, 2, "both ports of receivers");
+    assert!(outcome.bottlenecks.iter().any(|link| link.marked > 10));
 }
 
 #[test]
