@@ -2,6 +2,7 @@
 //! that a change of a hundredth is seen. A bound is what was recorded for the same compiler and profile.
 
 use crate::line::Line;
+use crate::parts::{self, Parts};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -35,8 +36,11 @@ pub(crate) fn count(keep: bool) -> Result<String, String> {
     let build = build()?;
     let before = costs(&recorded, &build);
     let mut now = BTreeMap::new();
+    let mut by_part = Vec::new();
     for (case, durations) in CASES {
-        now.insert((*case).to_owned(), cost(case, durations)?);
+        let (cost, costs) = cost(case, durations)?;
+        now.insert((*case).to_owned(), cost);
+        by_part.push((*case, costs));
         eprintln!("{case}: counted");
     }
     if keep {
@@ -54,6 +58,8 @@ pub(crate) fn count(keep: bool) -> Result<String, String> {
         let _ = writeln!(text, "| {case} | {instructions:.0} | {mispredicted:.1} | {known} | {shown} |");
         above.extend(ratio.filter(|ratio| *ratio > 1.0 + MARGIN).map(|_| case.as_str()));
     }
+    text += "\nInstructions a packet by the part of the program whose files they are in\n\n";
+    text += &parts::table(&by_part);
     if before.is_empty() {
         text += "\nNothing is recorded of this compiler and profile, so nothing is compared.\n";
     }
@@ -104,24 +110,38 @@ fn with(recorded: &str, build: &str, costs: &BTreeMap<String, Cost>) -> String {
     rows.join("\n") + "\n"
 }
 
-fn cost(case: &str, durations: &[&str; 2]) -> Result<Cost, String> {
+/// What a packet takes, and instructions by part.
+fn cost(case: &str, durations: &[&str; 2]) -> Result<(Cost, BTreeMap<&'static str, f64>), String> {
     let [short, long] = [run(case, durations[0])?, run(case, durations[1])?];
-    if long.0 <= short.0 {
+    if long.packets <= short.packets {
         return Err(format!("{case}: no more packets in {} than in {}", durations[1], durations[0]));
     }
-    let packets = (long.0 - short.0) as f64;
+    let packets = (long.packets - short.packets) as f64;
     let per_packet = |one: u64, other: u64| (one as f64 - other as f64) / packets;
-    Ok(Cost {
-        instructions: per_packet(long.1[0], short.1[0]),
-        mispredicted: per_packet(long.1[1], short.1[1]),
-    })
+    let cost = Cost {
+        instructions: per_packet(long.counts[0], short.counts[0]),
+        mispredicted: per_packet(long.counts[1], short.counts[1]),
+    };
+    let of_part = |(part, count): (&&'static str, &u64)| {
+        (*part, per_packet(*count, short.parts.get(part).copied().unwrap_or(0)))
+    };
+    Ok((cost, long.parts.iter().map(of_part).collect()))
 }
 
-/// Packets of one run, and its instructions and mispredicted branches.
-fn run(case: &str, duration: &str) -> Result<(u64, [u64; 2]), String> {
+/// What was counted of one run.
+struct Counted {
+    packets: u64,
+    /// Instructions and mispredicted branches.
+    counts: [u64; 2],
+    parts: Parts,
+}
+
+fn run(case: &str, duration: &str) -> Result<Counted, String> {
     let here = std::env::current_exe().map_err(|e| format!("this program does not find itself: {e}"))?;
+    let profile = std::env::temp_dir().join(format!("shoal-instructions-{}", std::process::id()));
     let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--branch-sim=yes", "--callgrind-out-file=/dev/null"])
+        .args(["--tool=callgrind", "--branch-sim=yes"])
+        .arg(format!("--callgrind-out-file={}", profile.display()))
         .arg(here)
         .args(["--one", case, "--duration", duration])
         .output()
@@ -132,8 +152,11 @@ fn run(case: &str, duration: &str) -> Result<(u64, [u64; 2]), String> {
     if !output.status.success() {
         return Err(format!("{case} ended with {}\n{}", output.status, said.trim_end()));
     }
+    let written = std::fs::read_to_string(&profile).map_err(|e| format!("{}: {e}", profile.display()))?;
+    std::fs::remove_file(&profile).map_err(|e| format!("{}: {e}", profile.display()))?;
     let line: Line = String::from_utf8_lossy(&output.stdout).parse()?;
-    Ok((line.packets, counts(&said).ok_or_else(|| format!("{case}: no counts in\n{}", said.trim_end()))?))
+    let counts = counts(&said).ok_or_else(|| format!("{case}: no counts in\n{}", said.trim_end()))?;
+    Ok(Counted { packets: line.packets, counts, parts: parts::parts(&written) })
 }
 
 /// Instructions and mispredicted branches (conditional and indirect ones) in what Callgrind says.

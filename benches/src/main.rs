@@ -10,6 +10,7 @@
 mod hashes;
 mod instructions;
 mod line;
+mod parts;
 mod race;
 mod table;
 mod usage;
