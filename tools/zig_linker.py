@@ -9,6 +9,6 @@ import sys
 
 words = sys.argv[1:]
 if "-u" in words:
-    place = words.index("-u")
-    words[place : place + 2] = [f"-Wl,-u,{words[place + 1]}"]
+    option = words.index("-u")
+    words[option : option + 2] = [f"-Wl,-u,{words[option + 1]}"]
 os.execv(sys.executable, [sys.executable, *words])  # noqa: S606 - there is no text that a shell would read
