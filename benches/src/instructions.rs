@@ -148,12 +148,14 @@ fn run(case: &str, duration: &str) -> Result<Counted, String> {
         .map_err(|e| {
             format!("valgrind cannot be started: {e}\nhint: it is a package of every distribution")
         })?;
+    let written = std::fs::read_to_string(&profile);
+    // Also after a run that failed; what was not written need not be removed.
+    _ = std::fs::remove_file(&profile);
     let said = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
         return Err(format!("{case} ended with {}\n{}", output.status, said.trim_end()));
     }
-    let written = std::fs::read_to_string(&profile).map_err(|e| format!("{}: {e}", profile.display()))?;
-    std::fs::remove_file(&profile).map_err(|e| format!("{}: {e}", profile.display()))?;
+    let written = written.map_err(|e| format!("{}: {e}", profile.display()))?;
     let line: Line = String::from_utf8_lossy(&output.stdout).parse()?;
     let counts = counts(&said).ok_or_else(|| format!("{case}: no counts in\n{}", said.trim_end()))?;
     Ok(Counted { packets: line.packets, counts, parts: parts::parts(&written) })
