@@ -13,6 +13,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod accurate;
 mod backlog;
 mod ecn;
 mod packet;
@@ -20,6 +21,7 @@ mod ring;
 mod seq;
 mod vocabulary;
 
+pub use accurate::{ByteCounters, CounterOrder};
 pub use backlog::Backlog;
 pub use ecn::Ecn;
 pub use packet::{Flags, FlowId, Packet, Sack, SackBlocks};

@@ -5,7 +5,7 @@
 
 use shoal_cc::CcConfig;
 use shoal_packet::{Ecn, FlowId, Packet};
-use shoal_tcp::{EcnSetting, EndpointConfig, Output, Profile, Receiver, ReceiverConfig, Sender};
+use shoal_tcp::{EcnOption, EcnSetting, EndpointConfig, Output, Profile, Receiver, ReceiverConfig, Sender};
 use shoal_units::{Span, Time};
 use std::collections::VecDeque;
 
@@ -28,6 +28,7 @@ fn main() {
         stack,
         receiver: ReceiverConfig::default(),
         cc,
+        ecn_option: EcnOption::Full,
         ecn: EcnSetting::On,
         mtu_bytes: 1500,
         header_bytes: 52,

@@ -1,6 +1,6 @@
 //! Configuration of a connection.
 
-use crate::{CwrAck, EcnFeedback, Offload, Profile};
+use crate::{CwrAck, EcnFeedback, EcnOption, Offload, Profile};
 use shoal_cc::{CcConfig, EcnUse};
 use shoal_units::cast::{fit_u8, fit_u16};
 
@@ -40,6 +40,8 @@ pub struct EndpointConfig {
     pub cc: CcConfig,
     /// Whether ECN is requested.
     pub ecn: EcnSetting,
+    /// When both ends send the option of accurate ECN, if they use that.
+    pub ecn_option: EcnOption,
     /// Size of a full IP packet in bytes.
     pub mtu_bytes: u16,
     /// Bytes of IP and TCP headers with the timestamp option (52 for IPv4).
@@ -81,6 +83,14 @@ impl EndpointConfig {
             (None, EcnUse::Dctcp) => EcnFeedback::Dctcp,
             (None, EcnUse::Classic) => EcnFeedback::Classic,
         }
+    }
+    /// Whether the connection asks for accurate ECN, and its server grants it.
+    pub fn is_accurate(&self) -> bool {
+        self.ecn == EcnSetting::On && self.feedback() == EcnFeedback::Accurate
+    }
+    /// Bytes of TCP options that every packet has: timestamps.
+    pub(crate) const fn option_bytes(&self) -> u16 {
+        self.header_bytes.saturating_sub(HEADER_BYTES_WITHOUT_OPTIONS)
     }
     /// When the receiver acknowledges data with CWR.
     pub const fn cwr_ack(&self) -> CwrAck {

@@ -12,6 +12,7 @@
 
 extern crate alloc;
 
+mod accurate;
 mod config;
 mod docs;
 mod offload;
@@ -24,6 +25,7 @@ pub mod testing;
 #[cfg(test)]
 mod tests;
 
+pub use accurate::EcnOption;
 pub use config::{EcnSetting, EndpointConfig, ReceiverConfig};
 pub use docs::{DOCS, SEGMENTS};
 pub use offload::{Offload, Pacing};

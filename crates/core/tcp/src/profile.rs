@@ -44,6 +44,9 @@ pub enum EcnFeedback {
     /// ECE is the CE state of the last packet
     /// ([RFC 8257, section 3.2](https://www.rfc-editor.org/rfc/rfc8257#section-3.2)).
     Dctcp,
+    /// Counters of packets with CE and of bytes by codepoint
+    /// ([RFC 9768](https://www.rfc-editor.org/rfc/rfc9768)).
+    Accurate,
 }
 
 /// The kernel on which a stack is modelled, with the rules of its version.

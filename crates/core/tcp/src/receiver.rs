@@ -7,9 +7,10 @@ mod ecn;
 mod reassembly;
 mod unread;
 
+use crate::accurate::option_bytes;
 use crate::profile::Kernel;
 use crate::sender::{SYN_BYTES, timestamp};
-use crate::{EcnSetting, EndpointConfig, Linux, Output};
+use crate::{EndpointConfig, Linux, Output};
 use compression::Compression;
 use delayed_ack::DelayedAck;
 use ecn::Feedback;
@@ -108,6 +109,7 @@ impl Receiver {
             return;
         }
         if !self.established || (packet.payload == 0 && !packet.flags.has(Flags::FIN)) {
+            self.on_ack(packet);
             return;
         }
         self.on_data::<READ>(config, packet, now, out);
@@ -188,7 +190,9 @@ impl Receiver {
         let next = self.reassembly.next();
         packet.ack = Seq::of(next);
         packet.ts_ecr = self.ts_recent;
-        if self.feedback.ece() {
+        if let Some(accurate) = self.feedback.accurate() {
+            accurate.write_beside_data(packet, now);
+        } else if self.feedback.ece() {
             packet.flags = packet.flags.with(Flags::ECE);
         }
         self.last_ack = next;
@@ -229,13 +233,9 @@ impl Receiver {
         if self.reassembly.next() > 1 || self.reassembly.has_holes() {
             return; // A late copy.
         }
-        if !self.established {
-            // The request in the first SYN is valid, whatever its retransmission requests.
-            let asks = packet.flags.has(Flags::ECE.with(Flags::CWR));
-            if config.ecn == EcnSetting::On && asks {
-                self.feedback = Feedback::for_config(config);
-            }
-            self.established = true;
+        let is_repeated = core::mem::replace(&mut self.established, true);
+        if !is_repeated {
+            self.feedback = Feedback::granted(config, packet);
         }
         self.ts_recent = packet.ts_val;
         let mut reply = Packet::empty(self.flow, SYN_BYTES);
@@ -245,13 +245,17 @@ impl Receiver {
         reply.window = config.syn_window();
         reply.ts_val = timestamp(now);
         reply.ts_ecr = packet.ts_val;
-        if self.feedback != Feedback::None {
-            reply.flags = reply.flags.with(Flags::ECE);
-        }
-        if self.feedback.sets_ect_on_acks(config) {
-            reply.ecn = Ecn::Ect0;
-        }
+        self.feedback.grant(config, packet, is_repeated, &mut reply);
         out.transmit(reply);
+    }
+
+    /// A packet without data, of which accurate ECN takes note.
+    #[inline]
+    fn on_ack(&mut self, packet: &Packet) {
+        if let Some(accurate) = self.feedback.accurate() {
+            accurate.on_first(packet);
+            accurate.note_arrival(packet.ecn, 0, 1);
+        }
     }
 
     #[inline]
@@ -366,14 +370,23 @@ impl Receiver {
             let is_held = arrival != Arrival::Known && self.compresses(config, rules, now);
             return if is_held { Acknowledge::Held } else { Acknowledge::Now };
         }
-        if is_pushed(config, rules, packet) {
-            self.delayed.note_pushed(packet.payload < config.mss());
+        let is_small = packet.payload < config.mss() && self.is_small(config, packet);
+        if is_small || (rules.acks_full_pushed && packet.flags.has(Flags::PSH)) {
+            // The sender seems to have no more data for now: then the application, which has read everything, causes an
+            // acknowledgement (Linux `tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`).
+            self.delayed.note_pushed(is_small);
         }
         if arrival != Arrival::InOrder || (is_read && self.delayed.read_acknowledges()) {
             return Acknowledge::Now;
         }
         self.delayed.arm_on_linux(config, rules, now);
         Acknowledge::Later
+    }
+
+    /// Whether a packet with less payload than a full one has not the option of accurate ECN in its place.
+    #[cold]
+    fn is_small(&self, config: &EndpointConfig, packet: &Packet) -> bool {
+        packet.payload < config.mss() - option_bytes(packet)
     }
 
     /// When FreeBSD acknowledges data of which nothing else has decided it: at once around a hole; else every second
@@ -517,8 +530,12 @@ impl Receiver {
         ack.window = self.window;
         ack.ts_val = timestamp(now);
         ack.ts_ecr = self.ts_recent;
-        if self.feedback.sets_ect_on_acks(config) {
-            ack.ecn = Ecn::Ect0;
+        match &mut self.feedback {
+            Feedback::Accurate(accurate) => {
+                accurate.write(&mut ack, config.option_bytes(), now, self.delayed.rtt());
+            }
+            Feedback::Dctcp { .. } if Feedback::sets_ect_on_acks(config) => ack.ecn = Ecn::Ect0,
+            _ => {}
         }
         self.last_ack = position;
         self.acks_sent = self.acks_sent.wrapping_add(1);
@@ -526,13 +543,6 @@ impl Receiver {
         self.compression.on_ack_sent();
         out.transmit(ack);
     }
-}
-
-/// Whether the sender seems to have no more data for now: then the application, which has read everything, causes an
-/// acknowledgement (Linux `tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`).
-#[inline]
-fn is_pushed(config: &EndpointConfig, rules: &Linux, packet: &Packet) -> bool {
-    packet.payload < config.mss() || (rules.acks_full_pushed && packet.flags.has(Flags::PSH))
 }
 
 /// As many of the blocks as fit into the option.

@@ -234,7 +234,7 @@ impl Sender {
     }
     /// Whether ECN was negotiated.
     pub fn uses_ecn(&self) -> bool {
-        read!(self, sender => sender.connection.ecn.negotiated)
+        read!(self, sender => sender.connection.ecn.is_negotiated())
     }
     /// Whether the application has closed the connection.
     pub fn is_closing(&self) -> bool {

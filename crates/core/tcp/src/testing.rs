@@ -6,7 +6,7 @@ mod pair;
 pub use hostile::{Hostile, drive_hostile};
 pub use pair::{Direction, Fate, Pair};
 
-use crate::{EcnSetting, EndpointConfig, Profile, ReceiverConfig};
+use crate::{EcnOption, EcnSetting, EndpointConfig, Profile, ReceiverConfig};
 use shoal_cc::Preset;
 
 /// A connection with 1500-byte packets, SACK, delayed ACKs and a window that never limits. ECN is as the preset has it.
@@ -19,6 +19,7 @@ pub fn config(cc: &str, stack: &str) -> EndpointConfig {
         stack: Profile::by_name(stack).expect("a profile"),
         receiver: ReceiverConfig::default(),
         cc: preset.config,
+        ecn_option: EcnOption::Full,
         ecn: if preset.ecn { EcnSetting::On } else { EcnSetting::Off },
         mtu_bytes: 1500,
         header_bytes: 52,

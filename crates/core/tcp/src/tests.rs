@@ -2,6 +2,7 @@
 
 mod script;
 
+mod accurate_ecn;
 mod compressed_acks;
 mod cwr;
 mod dctcp_echo;

@@ -77,7 +77,7 @@ pub(crate) fn control(
         }
     }
     // The listener would refuse ECN to DCTCP's SYN, and both ends would silently run Reno.
-    let peer_is_classic = law.needs_ecn && listener == CLASSIC;
+    let peer_is_classic = law.needs_ecn && listener == CLASSIC && !endpoint.is_accurate();
     let mut notes = stack_notes(preset, endpoint, &law.notes, kernel);
     if peer_is_classic {
         notes.push(format!(
@@ -259,6 +259,8 @@ fn listener(
             let echoes_by_itself = endpoint.cc.ecn_use() == EcnUse::Dctcp;
             Some(if echoes_by_itself { CLASSIC } else { law.name })
         }
+        // Who gives accurate feedback has no part in which law the sender has; DCTCP would echo besides.
+        (EcnFeedback::Accurate, None | Some(CwrAck::AtOnce)) => Some(CLASSIC),
         (EcnFeedback::Dctcp, None | Some(CwrAck::AtOnce)) => {
             let own = law.needs_ecn || endpoint.ecn == EcnSetting::Off;
             Some(if own { law.name } else { "dctcp" })

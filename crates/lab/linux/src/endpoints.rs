@@ -4,13 +4,15 @@ use crate::card::Card;
 use crate::controllers::is_linux;
 use crate::refusal::Refusals;
 use shoal_scenario::{App, Experiment, Flow};
-use shoal_tcp::{EcnSetting, EndpointConfig};
+use shoal_tcp::{EcnOption, EcnSetting, EndpointConfig};
 
 /// Settings of a host that apply to all of its flows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct HostSettings {
     /// `net.ipv4.tcp_ecn`.
-    pub ecn: bool,
+    pub ecn: u8,
+    /// `net.ipv4.tcp_ecn_option`.
+    pub ecn_option: u8,
     /// `net.ipv4.tcp_sack`.
     pub sack: bool,
     /// `net.ipv4.tcp_timestamps`.
@@ -36,12 +38,24 @@ const DATAGRAM_BYTES: u16 = 44;
 /// one.
 const NO_LIMIT: u32 = 64 << 20;
 
+/// Value of `net.ipv4.tcp_ecn` with which a host asks for accurate ECN, and grants it.
+const ACCURATE: u8 = 3;
+
 impl HostSettings {
     /// Settings that both hosts of a flow have.
     pub(crate) fn of(experiment: &Experiment, flow: &Flow) -> Self {
         let endpoint = &experiment.endpoints[flow.endpoint as usize];
         Self {
-            ecn: endpoint.ecn == EcnSetting::On,
+            ecn: match endpoint.ecn {
+                EcnSetting::Off => 0,
+                EcnSetting::On if endpoint.is_accurate() => ACCURATE,
+                EcnSetting::On => 1,
+            },
+            ecn_option: match endpoint.ecn_option {
+                EcnOption::Off => 0,
+                EcnOption::Minimum => 1,
+                EcnOption::Full => 2,
+            },
             sack: endpoint.sack,
             timestamps: endpoint.header_bytes >= HEADERS_WITH_TIMESTAMPS,
             mtu: endpoint.mtu_bytes,
@@ -55,14 +69,16 @@ impl HostSettings {
     pub(crate) fn sysctls(&self, socket_buffer: u32) -> Vec<(&'static str, String)> {
         let switch = |on: bool| u8::from(on).to_string();
         let own = [
-            ("net/ipv4/tcp_ecn", switch(self.ecn)),
+            ("net/ipv4/tcp_ecn", self.ecn.to_string()),
             ("net/ipv4/tcp_sack", switch(self.sack)),
             ("net/ipv4/tcp_timestamps", switch(self.timestamps)),
             ("net/ipv4/tcp_no_metrics_save", switch(true)),
             ("net/ipv4/tcp_rmem", format!("4096 {socket_buffer} {socket_buffer}")),
             ("net/ipv4/tcp_wmem", format!("4096 {socket_buffer} {socket_buffer}")),
         ];
-        own.into_iter().chain(self.card.sysctls()).collect()
+        // Older kernels do not have it.
+        let option = (self.ecn == ACCURATE).then(|| ("net/ipv4/tcp_ecn_option", self.ecn_option.to_string()));
+        own.into_iter().chain(option).chain(self.card.sysctls()).collect()
     }
 
     /// Metrics of the default route in the syntax of `ip route`.

@@ -3,7 +3,9 @@
 use crate::Bytes;
 use shoal_cc::PRESETS;
 use shoal_packet::{Ecn, Flags, FlowId, Packet, Seq};
-use shoal_tcp::{CwrAck, EcnFeedback, EcnSetting, EndpointConfig, Profile, Receiver, ReceiverConfig};
+use shoal_tcp::{
+    CwrAck, EcnFeedback, EcnOption, EcnSetting, EndpointConfig, Profile, Receiver, ReceiverConfig,
+};
 use shoal_units::{Span, Time};
 
 /// Arbitrary segments of one stream arrive in any order: each ACK acknowledges exactly the data that have
@@ -42,19 +44,23 @@ impl Peer {
     fn new(bytes: &mut Bytes<'_>) -> Self {
         let preset = usize::from(bytes.byte()) % PRESETS.len();
         let flags = bytes.byte();
+        let stack = bytes.byte();
+        let feedback = match (flags & 32 != 0, flags & 64 != 0) {
+            (true, false) => Some(EcnFeedback::Classic),
+            (true, true) => Some(EcnFeedback::Dctcp),
+            (false, true) if stack & 128 != 0 => Some(EcnFeedback::Accurate),
+            (false, _) => None,
+        };
         let config = EndpointConfig {
-            stack: bytes.pick(Profile::ALL),
+            stack: Profile::ALL[usize::from(stack) % Profile::ALL.len()],
             receiver: ReceiverConfig {
                 stack: (flags & 16 != 0).then_some(Profile::FREEBSD_14),
-                feedback: (flags & 32 != 0).then_some(if flags & 64 == 0 {
-                    EcnFeedback::Classic
-                } else {
-                    EcnFeedback::Dctcp
-                }),
+                feedback,
                 cwr_ack: (flags & 128 != 0).then_some(CwrAck::Delayed),
             },
             cc: PRESETS[preset].config,
             ecn: if flags & 1 == 0 { EcnSetting::On } else { EcnSetting::Off },
+            ecn_option: EcnOption::Full,
             mtu_bytes: 200,
             header_bytes: 52,
             sack: flags & 2 == 0,

@@ -3,7 +3,9 @@
 use crate::Bytes;
 use shoal_cc::PRESETS;
 use shoal_packet::{Flags, FlowId, Packet, Sack, Seq};
-use shoal_tcp::{Counters, EcnSetting, EndpointConfig, Profile, ReceiverConfig, Sender};
+use shoal_tcp::{
+    Counters, EcnFeedback, EcnOption, EcnSetting, EndpointConfig, Profile, ReceiverConfig, Sender,
+};
 use shoal_units::{Span, Time};
 
 /// The first bytes choose a connection, the rest what happens to it. After each step the sender's own invariants hold,
@@ -37,17 +39,21 @@ impl Peer {
     fn new(bytes: &mut Bytes<'_>) -> Self {
         let preset = usize::from(bytes.byte()) % PRESETS.len();
         let flags = bytes.byte();
+        let stack = bytes.pick(Profile::ALL);
+        let window = bytes.byte();
+        let feedback = (window & 128 != 0).then_some(EcnFeedback::Accurate);
         let config = EndpointConfig {
-            stack: bytes.pick(Profile::ALL),
-            receiver: ReceiverConfig::default(),
+            stack,
+            receiver: ReceiverConfig { feedback, ..ReceiverConfig::default() },
             cc: PRESETS[preset].config,
             ecn: if flags & 1 == 0 { EcnSetting::On } else { EcnSetting::Off },
+            ecn_option: EcnOption::Full,
             mtu_bytes: if flags & 2 == 0 { 1500 } else { 576 },
             header_bytes: 52,
             sack: flags & 4 == 0,
             delayed_ack: true,
             initial_window: (flags & 8 != 0).then_some(2),
-            receive_window_bytes: 3000 << (bytes.byte() % 9),
+            receive_window_bytes: 3000 << (window % 9),
             cwnd_clamp_packets: if flags & 16 == 0 { u32::MAX } else { 5 },
             no_delay: flags & 128 != 0,
             unsent_bytes: 128 << 10,

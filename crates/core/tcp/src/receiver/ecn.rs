@@ -2,11 +2,13 @@
 //! ([RFC 8257, section 3.2](https://www.rfc-editor.org/rfc/rfc8257#section-3.2)); Linux `tcp_ecn_check_ce`,
 //! `tcp_ecn_accept_cwr`, `dctcp_ece_ack_update`.
 
-use crate::{CwrAck, EchoChange, EcnFeedback, EndpointConfig};
+use crate::accurate::{AccurateEcn, asks, reflect, with_ace};
+use crate::{CwrAck, EchoChange, EcnFeedback, EcnSetting, EndpointConfig};
+use alloc::boxed::Box;
 use shoal_packet::{Ecn, Flags, Packet};
 
 /// State of the feedback.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Feedback {
     /// ECN was not negotiated.
     None,
@@ -18,6 +20,8 @@ pub(super) enum Feedback {
     },
     /// ECE is the CE state of the last data packet.
     Dctcp { ce: bool, seen: bool },
+    /// Counters of what has arrived (RFC 9768).
+    Accurate(Box<AccurateEcn>),
 }
 
 /// Effect of a data packet on the sending of ACKs.
@@ -33,10 +37,51 @@ pub(super) struct Reaction {
 }
 
 impl Feedback {
-    pub(super) fn for_config(config: &EndpointConfig) -> Self {
+    /// The feedback that a SYN asks for and the configuration has. The request in the first SYN is valid, whatever its
+    /// retransmission requests.
+    pub(super) fn granted(config: &EndpointConfig, syn: &Packet) -> Self {
+        let asks_for_classic = syn.flags.has(Flags::ECE.with(Flags::CWR));
         match config.feedback() {
-            EcnFeedback::Classic => Self::Classic { latched: false, seen: false },
+            _ if config.ecn == EcnSetting::Off => Self::None,
+            EcnFeedback::Accurate if asks(syn.flags) => {
+                Self::Accurate(Box::new(AccurateEcn::new(config, syn.ecn)))
+            }
+            _ if !asks_for_classic => Self::None,
+            EcnFeedback::Classic | EcnFeedback::Accurate => Self::Classic { latched: false, seen: false },
             EcnFeedback::Dctcp => Self::Dctcp { ce: false, seen: false },
+        }
+    }
+    /// Writes what a SYN/ACK says of ECN.
+    pub(super) fn grant(
+        &mut self,
+        config: &EndpointConfig,
+        syn: &Packet,
+        is_repeated: bool,
+        reply: &mut Packet,
+    ) {
+        match self {
+            Self::None => {}
+            Self::Classic { .. } => reply.flags = reply.flags.with(Flags::ECE),
+            Self::Dctcp { .. } => {
+                reply.flags = reply.flags.with(Flags::ECE);
+                reply.ecn = if Self::sets_ect_on_acks(config) { Ecn::Ect0 } else { Ecn::NotEct };
+            }
+            Self::Accurate(accurate) => {
+                // A repeated SYN without a request shows that one with it does not get through.
+                if is_repeated && !asks(syn.flags) {
+                    accurate.give_up_ect();
+                }
+                reply.flags = with_ace(reply.flags, reflect(syn.ecn));
+                accurate.on_syn_ack(reply, is_repeated);
+            }
+        }
+    }
+    /// Accurate ECN, if that is what this end uses.
+    #[inline]
+    pub(super) fn accurate(&mut self) -> Option<&mut AccurateEcn> {
+        match self {
+            Self::Accurate(accurate) => Some(accurate),
+            _ => None,
         }
     }
     #[inline]
@@ -45,8 +90,8 @@ impl Feedback {
     }
     /// Linux with DCTCP sets ECT on every packet; RFC 3168 6.1.4 forbids it on pure ACKs.
     #[inline]
-    pub(super) fn sets_ect_on_acks(&self, config: &EndpointConfig) -> bool {
-        matches!(self, Self::Dctcp { .. }) && config.receiver_stack().linux().is_some()
+    pub(super) fn sets_ect_on_acks(config: &EndpointConfig) -> bool {
+        config.receiver_stack().linux().is_some()
     }
 
     #[inline]
@@ -61,6 +106,16 @@ impl Feedback {
         let cwr = packet.flags.has(Flags::CWR);
         let seen = match self {
             Self::None => return reaction,
+            Self::Accurate(accurate) => {
+                accurate.on_first(packet);
+                if packet.ecn == Ecn::NotEct && accurate.saw_ect() {
+                    reaction.quick = stack.linux().map_or(0, |rules| rules.quick_acks_after_not_ect);
+                }
+                let packets = packet.payload.div_ceil(config.mss()).max(1);
+                accurate.note_arrival(packet.ecn, packet.payload, packets);
+                reaction.at_once = accurate.ack_is_due();
+                return reaction;
+            }
             Self::Classic { latched, seen } => {
                 if cwr {
                     *latched = false;
@@ -102,7 +157,9 @@ impl Feedback {
     /// Handles data that had arrived before. Linux only considers their CWR, and FreeBSD their mark too:
     /// `tcp_do_segment` processes ECN first.
     pub(super) fn on_old_data(&mut self, config: &EndpointConfig, packet: &Packet) {
-        if config.receiver_stack().linux().is_none() {
+        if let Self::Accurate(accurate) = self {
+            accurate.on_old_data(packet.seq);
+        } else if config.receiver_stack().linux().is_none() {
             self.on_data(config, packet, false);
         } else if let Self::Classic { latched, .. } = self {
             *latched &= !packet.flags.has(Flags::CWR);

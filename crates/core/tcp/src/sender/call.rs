@@ -11,7 +11,7 @@ pub(super) struct Moment<'a, R> {
     pub config: &'a EndpointConfig,
     /// Rules that only the sender's own kernel has.
     pub rules: &'a R,
-    /// Maximum segment size in bytes, as [`EndpointConfig::mss`].
+    /// Maximum segment size in bytes: [`EndpointConfig::mss`], less an option that segments have now.
     pub mss: u16,
     /// The time of the call.
     pub now: Time,
@@ -27,6 +27,11 @@ impl<'a, R, O: Output> Call<'a, R, O> {
     #[inline]
     pub(super) fn new(config: &'a EndpointConfig, rules: &'a R, now: Time, out: &'a mut O) -> Self {
         Self { moment: Moment { config, rules, mss: config.mss(), now }, out }
+    }
+    /// Segments have `mss` bytes at most.
+    #[inline]
+    pub(super) fn set_mss(&mut self, mss: u16) {
+        self.moment.mss = mss;
     }
     /// Sends a packet.
     #[inline]

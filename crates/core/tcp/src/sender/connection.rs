@@ -31,7 +31,7 @@ pub(super) enum Incoming {
 }
 
 /// The connection as its sender knows it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Connection {
     flow: FlowId,
     phase: Phase,

@@ -128,12 +128,14 @@ impl LinuxSender {
 
     /// Sends what the window allows after the application has written, or stopped.
     pub(super) fn on_written(&mut self, call: &mut Call<'_, impl Output>) {
+        self.adapt_mss(call);
         self.push(call);
     }
 
     /// Handles a packet of the peer.
     #[inline]
     pub(super) fn on_packet(&mut self, call: &mut Call<'_, impl Output>, packet: &Packet) {
+        self.adapt_mss(call);
         match self.connection.incoming(packet) {
             Incoming::Ack => self.on_ack(call, packet),
             Incoming::SynAck => self.on_syn_ack(call, packet),
@@ -153,6 +155,7 @@ impl LinuxSender {
 
     /// Fires the timers that are due.
     pub(super) fn on_timer(&mut self, call: &mut Call<'_, impl Output>) {
+        self.adapt_mss(call);
         if self.segmentation.as_ref().is_some_and(|segmentation| segmentation.resume <= call.now) {
             self.push(call);
         }
@@ -167,6 +170,7 @@ impl LinuxSender {
 
     /// A segment has left the host whose queue discipline had kept it.
     pub(super) fn on_segment_left(&mut self, call: &mut Call<'_, impl Output>) {
+        self.adapt_mss(call);
         let Some(segmentation) = &mut self.segmentation else { return };
         if segmentation.note_left() {
             // Linux `tcp_tsq_write` sends again first what is lost.
@@ -229,13 +233,22 @@ impl LinuxSender {
         }
     }
 
+    /// Segments leave room for the option of accurate ECN.
+    #[inline]
+    fn adapt_mss(&self, call: &mut Call<'_, impl Output>) {
+        if self.connection.ecn.accurate.is_some() {
+            let option = self.connection.ecn.option_bytes(call.now, self.rtt.srtt());
+            call.set_mss(call.config.mss() - option);
+        }
+    }
+
     fn signal(&self, at: &Moment<'_>) -> Signal {
         Signal {
             now: at.now,
             in_flight: self.board.in_flight(),
             snd_una: self.snd_una,
             snd_nxt: self.snd_nxt,
-            mss: u32::from(at.config.mss()),
+            mss: u32::from(at.mss),
         }
     }
 

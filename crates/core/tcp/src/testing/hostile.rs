@@ -41,7 +41,11 @@ impl Hostile {
         config.ecn = if flags & 4 == 0 { EcnSetting::On } else { EcnSetting::Off };
         config.receiver = ReceiverConfig {
             stack: (flags & 16 != 0).then_some(Profile::FREEBSD_2015),
-            feedback: (flags & 32 != 0).then_some(EcnFeedback::Classic),
+            feedback: (flags & 32 != 0).then_some(if window & 16 == 0 {
+                EcnFeedback::Classic
+            } else {
+                EcnFeedback::Accurate
+            }),
             cwr_ack: (flags & 64 != 0).then_some(CwrAck::Delayed),
         };
         config.receive_window_bytes = 3000 << (window % 16);

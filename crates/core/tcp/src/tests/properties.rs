@@ -24,7 +24,8 @@ fn any_config() -> impl Strategy<Value = EndpointConfig> {
 
 /// Mostly like the sender; else with a stack and feedback of its own.
 fn any_receiver() -> impl Strategy<Value = ReceiverConfig> {
-    let feedback = prop_oneof![Just(EcnFeedback::Classic), Just(EcnFeedback::Dctcp)];
+    let feedback =
+        prop_oneof![Just(EcnFeedback::Classic), Just(EcnFeedback::Dctcp), Just(EcnFeedback::Accurate)];
     let cwr_ack = prop_oneof![Just(CwrAck::AsUsual), Just(CwrAck::AtOnce), Just(CwrAck::Delayed)];
     let stack = (0..Profile::ALL.len()).prop_map(|index| Profile::ALL[index]);
     (prop::option::of(stack), prop::option::of(feedback), prop::option::of(cwr_ack))

@@ -6,7 +6,7 @@ use crate::ScriptError;
 use crate::shell::Command;
 use crate::syntax::ast::{Action, Body, Call, Event, Packet, Script, Segment, TcpOption, Value};
 use shoal_cc::Preset;
-use shoal_tcp::{EcnSetting, EndpointConfig, Profile, ReceiverConfig, TailProbe};
+use shoal_tcp::{EcnOption, EcnSetting, EndpointConfig, Profile, ReceiverConfig, TailProbe};
 
 /// Stack profile of the models: that of the newest kernels, with which the scripts come.
 pub(super) const STACK: &str = "linux-6";
@@ -83,6 +83,7 @@ pub(super) fn of(script: &Script) -> Result<Setup, ScriptError> {
         stack,
         receiver: ReceiverConfig::default(),
         cc: preset.config,
+        ecn_option: EcnOption::Full,
         ecn: if ecn { EcnSetting::On } else { EcnSetting::Off },
         mtu_bytes: HEADERS + mss.min(OWN_MSS),
         header_bytes,

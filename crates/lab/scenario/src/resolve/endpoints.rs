@@ -41,6 +41,7 @@ pub(super) fn endpoint(index: usize, cx: &Context<'_>) -> Option<EndpointConfig>
         );
     }
     let receiver = receiver(index, ecn, cx);
+    check_accurate(index, cx);
 
     let mtu = checked_mtu(group, &keys);
     let initial_window = group.initial_window.and_then(|window| window.packets());
@@ -63,6 +64,7 @@ pub(super) fn endpoint(index: usize, cx: &Context<'_>) -> Option<EndpointConfig>
         receiver,
         cc: cc?,
         ecn,
+        ecn_option: group.ecn_option.unwrap_or_default(),
         mtu_bytes: mtu?,
         header_bytes: group.header_bytes,
         sack: group.sack,
@@ -74,6 +76,31 @@ pub(super) fn endpoint(index: usize, cx: &Context<'_>) -> Option<EndpointConfig>
         unsent_bytes: if stops { UNSENT_BYTES_OF_STOPPING } else { UNSENT_BYTES },
         offload: None,
     })
+}
+
+/// The stack of today, the first in which a model of accurate ECN is.
+const STACK_WITH_ACCURATE: &str = "linux-6";
+
+/// Refuses accurate ECN on hosts that do not have it.
+fn check_accurate(index: usize, cx: &Context<'_>) {
+    let group = &cx.scenario.flows[index];
+    let receiver = group.receiver.as_ref();
+    let is_accurate = receiver.is_some_and(|receiver| receiver.feedback == Some(EcnFeedback::Accurate));
+    let keys = cx.group(index);
+    if !is_accurate {
+        if group.ecn_option.is_some() {
+            let hint = "write receiver = { feedback = \"accurate\" } beside it, or leave it out";
+            keys.warning("ecn_option", "without accurate ECN there is no option", hint);
+        }
+        return;
+    }
+    let hint = format!("write stack = \"{STACK_WITH_ACCURATE}\", or another feedback");
+    let own = receiver.and_then(|receiver| receiver.stack.as_deref());
+    for (key, stack) in [("stack", Some(group.stack.as_str())), ("receiver", own)] {
+        if let Some(stack) = stack.filter(|stack| *stack != STACK_WITH_ACCURATE) {
+            keys.error(key, format!("{stack} has no accurate ECN"), hint.clone());
+        }
+    }
 }
 
 /// Size of the group's packets in bytes.

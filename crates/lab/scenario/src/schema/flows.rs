@@ -1,7 +1,7 @@
 //! `[[flows]]`
 
 use serde_json::{Value as Json, json};
-use shoal_tcp::{EcnFeedback, EcnSetting};
+use shoal_tcp::{EcnFeedback, EcnOption, EcnSetting};
 
 use super::{CcOptions, Host, Rtt, Start, Stop, Workload};
 use crate::dscp::Dscp;
@@ -36,6 +36,13 @@ pub struct FlowGroup {
         source = "RFC 3168 section 6.1.1"
     )]
     pub ecn: Option<EcnSetting>,
+    /// When both ends send the byte counters of accurate ECN, which take 12 bytes of a packet: never, for some packets
+    /// after a change and a few times a round trip (minimum), or always.
+    #[key(
+        otherwise = "full, where accurate ECN is used",
+        source = "RFC 9768 section 3.2.3, Linux net.ipv4.tcp_ecn_option"
+    )]
+    pub ecn_option: Option<EcnOption>,
     /// Two-way propagation delay without any serialisation or queueing: one for all flows, a list with one for each, or
     /// { from = "10 ms", to = "40 ms" } for equal distances. Required in a dumbbell, excluded elsewhere.
     pub rtt: Option<Rtt>,
@@ -105,15 +112,16 @@ pub struct FlowGroup {
 pub struct Receiver {
     /// Host stack. Default: the sender's.
     pub stack: Option<String>,
-    /// How marks are echoed: ECE until CWR arrives (classic), or the state of the latest packet (dctcp). Default: what
-    /// the sender's controller needs.
+    /// How marks are fed back: ECE until CWR arrives (classic), the state of the latest packet (dctcp), or counters
+    /// (accurate, for which the sender asks). Default: what the sender's controller needs.
     pub feedback: Option<EcnFeedback>,
     /// Whether the acknowledgement of data with CWR is delayed like any other, even if it carries new feedback.
     /// Default: as the stack does it.
     pub delays_cwr_acks: Option<bool>,
 }
 
-choices!(EcnFeedback { "classic" => Self::Classic, "dctcp" => Self::Dctcp, });
+choices!(EcnFeedback { "classic" => Self::Classic, "dctcp" => Self::Dctcp, "accurate" => Self::Accurate, });
+choices!(EcnOption { "off" => Self::Off, "minimum" => Self::Minimum, "full" => Self::Full, });
 choices!(EcnSetting { "off" => Self::Off, "on" => Self::On, });
 
 choices!(Pairing {

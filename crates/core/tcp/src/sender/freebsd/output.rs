@@ -141,7 +141,7 @@ impl FreeBsdSender {
         if fin {
             packet.flags = packet.flags.with(Flags::FIN);
         }
-        if self.connection.ecn.negotiated {
+        if self.connection.ecn.classic {
             if len > 0 && (is_new || (at_the_end && call.rules.ect_on_sack_retransmissions)) {
                 packet.ecn = Ecn::Ect0;
             }

@@ -5,6 +5,7 @@ use super::acked::{Acked, Resend};
 use super::sacks::SackOption;
 use super::segment::Delivery;
 use super::{CaState, Call, LinuxSender, Moment};
+use crate::accurate::Acknowledged;
 use crate::sender::connection::echo_age;
 use crate::{BurstLimit, GrowthTurn, LossDetection, Output};
 use shoal_cc::{AckSample, CongestionControl};
@@ -29,7 +30,7 @@ impl LinuxSender {
             self.read_sacks(call, packet, timeout_high, &mut acked);
         }
         if prior_out == 0 {
-            self.on_ack_of_nothing(call, &acked);
+            self.on_ack_of_nothing(call, packet, &mut acked);
             return;
         }
         if acked.advanced {
@@ -38,6 +39,7 @@ impl LinuxSender {
         if self.degree.was_seen() {
             self.adjust_degree(call, &acked.delivery);
         }
+        self.read_marks(call, packet, &mut acked);
         let rtt = self.measure(call, packet, &acked.delivery);
         if acked.delivery.acked_packets > 0 || self.has_sacked_older_than_head(call, &acked.delivery) {
             self.arm_rto(call);
@@ -84,6 +86,7 @@ impl LinuxSender {
             prior_una,
             advanced,
             ece: self.connection.ecn.echoed_by(packet),
+            marked_packets: 0,
             duplicate: !window_update && packet.payload == 0,
             dsack: false,
             ts_ecr: packet.ts_ecr,
@@ -177,7 +180,8 @@ impl LinuxSender {
     /// Handles an ACK with nothing in flight: the window may have opened, or a D-SACK may be late (Linux
     /// label `no_queue`). To DCTCP every such ACK is the end of a window without marks.
     #[cold]
-    fn on_ack_of_nothing(&mut self, call: &mut Call<'_, impl Output>, acked: &Acked) {
+    fn on_ack_of_nothing(&mut self, call: &mut Call<'_, impl Output>, packet: &Packet, acked: &mut Acked) {
+        self.read_marks(call, packet, acked);
         let sample = self.sample(call, acked, 0, None);
         self.cc.on_ack(&mut self.window, &sample);
         if acked.dsack {
@@ -226,14 +230,41 @@ impl LinuxSender {
         self.board.rack.set_min_rtt(self.rtt.min());
     }
 
+    /// Finds out how many packets the ACK reports to have been marked: by classic ECN all that an ACK with ECE
+    /// delivers (Linux `tcp_newly_delivered`).
+    #[inline]
+    fn read_marks(&mut self, at: &Moment<'_>, packet: &Packet, acked: &mut Acked) {
+        if self.connection.ecn.classic {
+            acked.marked_packets = if acked.ece { acked.delivery.delivered_packets } else { 0 };
+        } else if self.connection.ecn.accurate.is_some() {
+            self.read_accurate_marks(at, packet, acked);
+        }
+    }
+
+    /// Reads the feedback of accurate ECN (Linux `tcp_accecn_process`).
+    #[cold]
+    fn read_accurate_marks(&mut self, at: &Moment<'_>, packet: &Packet, acked: &mut Acked) {
+        let delivery = &acked.delivery;
+        let bytes = (self.snd_una - acked.prior_una).saturating_add_signed(delivery.sacked_bytes);
+        let acknowledged = Acknowledged {
+            packets: delivery.delivered_packets,
+            bytes,
+            is_new: delivery.acked_packets > 0 || delivery.newly_sacked,
+            has_timestamps: at.config.option_bytes() > 0,
+            mss: at.mss,
+            knows_packets: at.config.sack || matches!(self.state, CaState::Open | CaState::Cwr),
+            sent_bytes: self.snd_nxt,
+        };
+        acked.marked_packets = self.connection.ecn.read(packet, &acknowledged);
+        acked.ece = acked.marked_packets > 0;
+    }
+
     #[inline]
     fn count(&mut self, acked: &Acked) {
-        let delivered = u64::from(acked.delivery.delivered_packets);
-        self.counters.delivered_packets += delivered;
+        self.counters.delivered_packets += u64::from(acked.delivery.delivered_packets);
         if acked.ece {
             self.counters.ece_acks += 1;
-            // Linux tcp_newly_delivered: everything an ACK with ECE delivers counts as marked.
-            self.counters.delivered_ce_packets += delivered;
+            self.counters.delivered_ce_packets += u64::from(acked.marked_packets);
         }
     }
 
@@ -244,7 +275,7 @@ impl LinuxSender {
             acked_packets: acked.delivery.acked_packets,
             acked_bytes: self.snd_una - acked.prior_una,
             delivered_packets: acked.delivery.delivered_packets,
-            marked_packets: if acked.ece { acked.delivery.delivered_packets } else { 0 },
+            marked_packets: acked.marked_packets,
             in_flight_before: flight_before,
             delivered: self.counters.delivered_packets,
             delivered_ce: self.counters.delivered_ce_packets,

@@ -10,8 +10,10 @@ pub(super) struct Acked {
     pub prior_una: u64,
     /// Whether it acknowledged new data cumulatively.
     pub advanced: bool,
-    /// Whether it carries ECN-Echo on an ECN connection.
+    /// Whether it carries ECN-Echo on an ECN connection, or reports new marks by accurate ECN.
     pub ece: bool,
+    /// Packets that it reports to have been marked.
+    pub marked_packets: u32,
     /// Whether it is a duplicate: same position, no data, no window update.
     pub duplicate: bool,
     /// Whether it reports data that were received twice.
@@ -33,6 +35,7 @@ impl Acked {
             prior_una: snd_una,
             advanced: false,
             ece: false,
+            marked_packets: 0,
             duplicate: false,
             dsack: false,
             ts_ecr: 0,

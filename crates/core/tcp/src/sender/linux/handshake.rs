@@ -4,9 +4,10 @@
 
 use super::{Call, LinuxSender};
 use crate::sender::connection::echo_age;
+use crate::sender::ecn::EcnSignalling;
 use crate::{EcnSetting, Output};
-use shoal_cc::{CongestionControl, EcnUse};
-use shoal_packet::{Ecn, Packet};
+use shoal_cc::CongestionControl;
+use shoal_packet::{Ecn, Flags, Packet};
 use shoal_units::Time;
 
 /// Most doublings of the SYN's timeout (Linux `tcp_syn_retries` = 6, and one).
@@ -22,11 +23,16 @@ impl LinuxSender {
 
     fn send_syn(&mut self, call: &mut Call<'_, impl Output>) {
         let wants_ecn = call.config.ecn == EcnSetting::On;
-        let asks = wants_ecn && !(self.rtt.backoff() > 0 && call.rules.ecn_fallback);
+        // A SYN that asks for accurate ECN is repeated once as it is (RFC 9768 section 3.1.4).
+        let is_accurate = call.config.is_accurate();
+        let gives_up = self.rtt.backoff() > u8::from(is_accurate) && call.rules.ecn_fallback;
+        let asks = wants_ecn && !gives_up;
         let mut syn = self.connection.syn(call.config, asks, call.now);
-        // RFC 3168 6.1.1 forbids ECT on SYN; DCTCP stacks set it on every packet (Linux INET_ECN_xmit).
-        if wants_ecn && self.cc.ecn_use() == EcnUse::Dctcp {
-            syn.ecn = Ecn::Ect0;
+        if asks && is_accurate {
+            syn.flags = syn.flags.with(Flags::AE);
+        }
+        if wants_ecn {
+            syn.ecn = EcnSignalling::of_syn(&self.cc);
         }
         self.timers.retransmission = call.now + self.rtt.backed_off_timeout(&call.config.stack);
         self.last_sent = call.now;
@@ -46,6 +52,7 @@ impl LinuxSender {
         self.snd_una = 1;
         self.timers.retransmission = Time::NEVER;
         self.connection.ecn.negotiate(call.config, packet, &mut self.cc);
+        self.adapt_mss(call);
         if self.rtt.backoff() > 1 {
             // Linux tcp_init_metrics: one lost SYN is forgiven (the timeout is only 1 s), two are not (RFC
             // 5681, https://www.rfc-editor.org/rfc/rfc5681 3.1).
@@ -62,17 +69,19 @@ impl LinuxSender {
         self.usage.stamp = call.now;
         self.last_sent = call.now;
         self.cc.on_established(call.now, self.snd_nxt);
-        self.send_pure_ack(call);
+        self.send_pure_ack(call, packet);
         self.push(call);
     }
 
     /// The ACK that completes the handshake. It goes out at once: the program writes when it is connected (Linux
     /// `tcp_rcv_synsent_state_process`).
-    fn send_pure_ack(&mut self, call: &mut Call<'_, impl Output>) {
+    fn send_pure_ack(&mut self, call: &mut Call<'_, impl Output>, syn_ack: &Packet) {
         let mut ack = self.connection.segment(call.config, self.snd_nxt, 0, call.now);
         if self.uses_dctcp() {
             ack.ecn = Ecn::Ect0;
         }
+        self.connection.ecn.write_accurate(call.config, &mut ack, call.now, self.rtt.srtt());
+        self.connection.ecn.reflect(syn_ack, &mut ack);
         call.transmit(ack);
     }
 }

@@ -149,6 +149,7 @@ impl Scoreboard {
         }
         if segment.is_sacked() {
             self.sacked -= 1;
+            delivery.sacked_bytes -= i64::from(segment.len);
         } else {
             delivery.delivered_packets += 1;
             delivery.newest_marked = delivery.newest_marked.max(segment.sent);
@@ -206,6 +207,7 @@ impl Scoreboard {
             }
             self.sacked += 1;
             delivery.delivered_packets += 1;
+            delivery.sacked_bytes += i64::from(before.len);
             delivery.newly_sacked = true;
             delivery.newest_marked = delivery.newest_marked.max(before.sent);
             self.highest_sacked = self.highest_sacked.max(before.end());

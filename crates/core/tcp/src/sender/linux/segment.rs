@@ -65,6 +65,9 @@ pub(super) struct Delivery {
     pub acked_packets: u32,
     /// Packets delivered for the first time: removed without having been SACKed, or newly SACKed.
     pub delivered_packets: u32,
+    /// Bytes newly SACKed, less those of acknowledged segments that had been SACKed before: what was delivered beyond
+    /// what the cumulative acknowledgement covers.
+    pub sacked_bytes: i64,
     /// A retransmitted segment was acknowledged: no RTT sample (Karn).
     pub retransmitted_acked: bool,
     /// A segment never retransmitted, sent before the timeout, was newly (S)ACKed: the timeout was spurious (F-RTO).
@@ -85,6 +88,7 @@ impl Delivery {
     pub(super) const NOTHING: Self = Self {
         acked_packets: 0,
         delivered_packets: 0,
+        sacked_bytes: 0,
         retransmitted_acked: false,
         original_delivered: false,
         newly_sacked: false,

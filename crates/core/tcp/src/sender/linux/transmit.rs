@@ -141,12 +141,16 @@ impl LinuxSender {
             packet.flags = packet.flags.with(Flags::PSH);
         }
         // Linux tcp_ecn_send: a FIN without data counts as a pure ACK.
-        if self.connection.ecn.negotiated && (len > 0 || self.uses_dctcp()) {
-            packet.ecn = Ecn::Ect0;
+        if self.connection.ecn.classic {
+            if len > 0 || self.uses_dctcp() {
+                packet.ecn = Ecn::Ect0;
+            }
             // RFC 3168 (https://www.rfc-editor.org/rfc/rfc3168) 6.1.2: CWR only on new data.
             if len > 0 {
                 self.connection.ecn.attach_cwr(&mut packet);
             }
+        } else {
+            self.connection.ecn.write_accurate(call.config, &mut packet, call.now, self.rtt.srtt());
         }
         self.transmit(call, packet);
     }
@@ -225,6 +229,7 @@ impl LinuxSender {
         if self.uses_dctcp() {
             packet.ecn = Ecn::Ect0;
         }
+        self.connection.ecn.write_accurate(call.config, &mut packet, call.now, self.rtt.srtt());
         self.counters.retransmissions += 1;
         let len = packet.payload;
         self.transmit(call, packet);
