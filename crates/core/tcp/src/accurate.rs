@@ -93,6 +93,12 @@ impl AccurateEcn {
     pub(crate) fn note_arrival(&mut self, codepoint: Ecn, payload: u16, packets: u16) {
         self.ack_is_due |= self.arrivals.note(codepoint, payload, packets);
     }
+    /// A packet without data has arrived.
+    #[cold]
+    pub(crate) fn on_ack(&mut self, packet: &Packet) {
+        self.on_first(packet);
+        self.note_arrival(packet.ecn, 0, 1);
+    }
     /// Whether the ACK of data that arrive now is not delayed.
     pub(crate) fn ack_is_due(&self) -> bool {
         self.ack_is_due
@@ -146,6 +152,7 @@ impl AccurateEcn {
     }
 
     /// Bytes of the option in the next segment without SACK blocks.
+    #[cold]
     pub(crate) fn option_bytes(&self, now: Time, srtt: Span) -> u16 {
         if self.sends_option(now, srtt) { Room::FULL } else { 0 }
     }
@@ -165,6 +172,9 @@ impl AccurateEcn {
     /// Writes the feedback of this end into a packet that it sends: codepoint, flags, and the option if there is room
     /// beside the SACK blocks, of which `options_bytes` is what all other options take. A SACK block gives way if that
     /// makes room for what has changed.
+    // Apart from its callers, which are what every ACK goes through on other connections, too.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn write(&mut self, packet: &mut Packet, options_bytes: u16, now: Time, srtt: Span) {
         packet.ecn = self.codepoint();
         packet.flags = with_ace(packet.flags, self.arrivals.ace());

@@ -109,7 +109,9 @@ impl Receiver {
             return;
         }
         if !self.established || (packet.payload == 0 && !packet.flags.has(Flags::FIN)) {
-            self.on_ack(packet);
+            if let Some(accurate) = self.feedback.accurate() {
+                accurate.on_ack(packet);
+            }
             return;
         }
         self.on_data::<READ>(config, packet, now, out);
@@ -247,15 +249,6 @@ impl Receiver {
         reply.ts_ecr = packet.ts_val;
         self.feedback.grant(config, packet, is_repeated, &mut reply);
         out.transmit(reply);
-    }
-
-    /// A packet without data, of which accurate ECN takes note.
-    #[inline]
-    fn on_ack(&mut self, packet: &Packet) {
-        if let Some(accurate) = self.feedback.accurate() {
-            accurate.on_first(packet);
-            accurate.note_arrival(packet.ecn, 0, 1);
-        }
     }
 
     #[inline]
@@ -530,17 +523,33 @@ impl Receiver {
         ack.window = self.window;
         ack.ts_val = timestamp(now);
         ack.ts_ecr = self.ts_recent;
-        match &mut self.feedback {
-            Feedback::Accurate(accurate) => {
-                accurate.write(&mut ack, config.option_bytes(), now, self.delayed.rtt());
-            }
-            Feedback::Dctcp { .. } if Feedback::sets_ect_on_acks(config) => ack.ecn = Ecn::Ect0,
-            _ => {}
+        if matches!(self.feedback, Feedback::Dctcp { .. }) && Feedback::sets_ect_on_acks(config) {
+            ack.ecn = Ecn::Ect0;
         }
         self.last_ack = position;
         self.acks_sent = self.acks_sent.wrapping_add(1);
         self.delayed.on_ack_sent(config);
         self.compression.on_ack_sent();
+        if matches!(self.feedback, Feedback::Accurate(_)) {
+            return self.transmit_accurate(config, ack, now, out);
+        }
+        out.transmit(ack);
+    }
+
+    /// Sends an ACK with the feedback of accurate ECN. Apart from [`Self::send_ack_with`], so that other ACKs need not
+    /// lie in memory.
+    #[cold]
+    #[inline(never)]
+    fn transmit_accurate(
+        &mut self,
+        config: &EndpointConfig,
+        mut ack: Packet,
+        now: Time,
+        out: &mut impl Output,
+    ) {
+        if let Some(accurate) = self.feedback.accurate() {
+            accurate.write(&mut ack, config.option_bytes(), now, self.delayed.rtt());
+        }
         out.transmit(ack);
     }
 }

@@ -106,16 +106,7 @@ impl Feedback {
         let cwr = packet.flags.has(Flags::CWR);
         let seen = match self {
             Self::None => return reaction,
-            Self::Accurate(accurate) => {
-                accurate.on_first(packet);
-                if packet.ecn == Ecn::NotEct && accurate.saw_ect() {
-                    reaction.quick = stack.linux().map_or(0, |rules| rules.quick_acks_after_not_ect);
-                }
-                let packets = packet.payload.div_ceil(config.mss()).max(1);
-                accurate.note_arrival(packet.ecn, packet.payload, packets);
-                reaction.at_once = accurate.ack_is_due();
-                return reaction;
-            }
+            Self::Accurate(accurate) => return on_accurate_data(accurate, config, packet),
             Self::Classic { latched, seen } => {
                 if cwr {
                     *latched = false;
@@ -164,5 +155,20 @@ impl Feedback {
         } else if let Self::Classic { latched, .. } = self {
             *latched &= !packet.flags.has(Flags::CWR);
         }
+    }
+}
+
+/// The codepoint of data changes: an ACK is due. Data without ECT after some with it are probably a retransmission.
+#[cold]
+fn on_accurate_data(accurate: &mut AccurateEcn, config: &EndpointConfig, packet: &Packet) -> Reaction {
+    accurate.on_first(packet);
+    let rules = config.receiver_stack().linux();
+    let is_resent = packet.ecn == Ecn::NotEct && accurate.saw_ect();
+    let packets = packet.payload.div_ceil(config.mss()).max(1);
+    accurate.note_arrival(packet.ecn, packet.payload, packets);
+    Reaction {
+        at_once: accurate.ack_is_due(),
+        quick: rules.map_or(0, |rules| if is_resent { rules.quick_acks_after_not_ect } else { 0 }),
+        ..Reaction::default()
     }
 }

@@ -103,12 +103,6 @@ impl EcnSignalling {
         self.classic && cc.ecn_use() == EcnUse::Dctcp
     }
 
-    /// Bytes of the option of accurate ECN in the next segment.
-    #[inline]
-    pub(super) fn option_bytes(&self, now: Time, srtt: Span) -> u16 {
-        self.accurate.as_ref().map_or(0, |accurate| accurate.option_bytes(now, srtt))
-    }
-
     /// Writes the feedback of accurate ECN into a segment.
     #[inline]
     pub(super) fn write_accurate(

@@ -236,9 +236,8 @@ impl LinuxSender {
     /// Segments leave room for the option of accurate ECN.
     #[inline]
     fn adapt_mss(&self, call: &mut Call<'_, impl Output>) {
-        if self.connection.ecn.accurate.is_some() {
-            let option = self.connection.ecn.option_bytes(call.now, self.rtt.srtt());
-            call.set_mss(call.config.mss() - option);
+        if let Some(accurate) = &self.connection.ecn.accurate {
+            call.set_mss(call.config.mss() - accurate.option_bytes(call.now, self.rtt.srtt()));
         }
     }
 

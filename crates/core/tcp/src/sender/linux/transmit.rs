@@ -149,8 +149,8 @@ impl LinuxSender {
             if len > 0 {
                 self.connection.ecn.attach_cwr(&mut packet);
             }
-        } else {
-            self.connection.ecn.write_accurate(call.config, &mut packet, call.now, self.rtt.srtt());
+        } else if self.connection.ecn.accurate.is_some() {
+            return self.transmit_accurate(call, packet);
         }
         self.transmit(call, packet);
     }
@@ -174,6 +174,15 @@ impl LinuxSender {
         self.counters.segments_sent += 1;
         self.last_sent = call.now;
         call.transmit(packet);
+    }
+
+    /// Sends a packet with the feedback of accurate ECN. Apart from [`Self::transmit`], so that other packets need not lie
+    /// in memory.
+    #[cold]
+    #[inline(never)]
+    fn transmit_accurate(&mut self, call: &mut Call<'_, impl Output>, mut packet: Packet) {
+        self.connection.ecn.write_accurate(call.config, &mut packet, call.now, self.rtt.srtt());
+        self.transmit(call, packet);
     }
 
     /// Retransmits lost segments as far as the congestion window allows (Linux `tcp_xmit_retransmit_queue`).
@@ -229,10 +238,13 @@ impl LinuxSender {
         if self.uses_dctcp() {
             packet.ecn = Ecn::Ect0;
         }
-        self.connection.ecn.write_accurate(call.config, &mut packet, call.now, self.rtt.srtt());
         self.counters.retransmissions += 1;
         let len = packet.payload;
-        self.transmit(call, packet);
+        if self.connection.ecn.accurate.is_some() {
+            self.transmit_accurate(call, packet);
+        } else {
+            self.transmit(call, packet);
+        }
         self.end_paced(call, len);
     }
 
