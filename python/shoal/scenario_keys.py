@@ -635,7 +635,7 @@ class FlowReceiver(TypedDict):
     """Keys: Properties of the receiving end that differ from the sending end."""
 
     stack: NotRequired[str]
-    feedback: NotRequired[Literal["classic", "dctcp"]]
+    feedback: NotRequired[Literal["classic", "dctcp", "accurate"]]
     delays_cwr_acks: NotRequired[bool]
 
 
@@ -773,6 +773,7 @@ Flow = TypedDict(
         "host": NotRequired[str | FlowHost],
         "receiver": NotRequired[FlowReceiver],
         "ecn": NotRequired[Literal["off", "on"]],
+        "ecn_option": NotRequired[Literal["off", "minimum", "full"]],
         "rtt": NotRequired[str | list[str] | FlowRttFrom],
         "count": NotRequired[int],
         "start": NotRequired[FlowStart],
