@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import polars as pl
 
@@ -94,8 +95,14 @@ def measures(result: Result) -> Iterator[Measure]:
         yield from _of_class(which, classes[which], is_alone=len(present) == 1)
     flows = result.scenario.resolved["flows"]
     for index, group in enumerate(result.groups):
-        has_ecn = any(flow["ecn"] != "off" for flow in flows if flow["name"] == group["name"])
-        yield from _of_group(index, group, has_ecn=has_ecn)
+        announces = any(_announces_reductions(flow) for flow in flows if flow["name"] == group["name"])
+        yield from _of_group(index, group, announces_reductions=announces)
+
+
+def _announces_reductions(flow: Mapping[str, Any]) -> bool:
+    """Whether a sender says on the line that it has reduced its window: by CWR, which accurate ECN does not have."""
+    feedback = (flow.get("receiver") or {}).get("feedback")
+    return flow["ecn"] != "off" and feedback != "accurate"
 
 
 def _compared(of: Of) -> list[tuple[str, str]]:
@@ -116,7 +123,7 @@ def _of_class(which: str, of: str, *, is_alone: bool) -> Iterator[Measure]:
     yield _measure(f"dropped_{which}", "drops", "drops", which, of=of)
 
 
-def _of_group(index: int, group: GroupResult, *, has_ecn: bool) -> Iterator[Measure]:
+def _of_group(index: int, group: GroupResult, *, announces_reductions: bool) -> Iterator[Measure]:
     of = group["name"]
     for name, kind in _compared(Of.GROUP):
         yield _measure(f"{metrics[name].formula.__name__}_{of}", name, kind, of, of=of)
@@ -135,8 +142,9 @@ def _of_group(index: int, group: GroupResult, *, has_ecn: bool) -> Iterator[Meas
             yield measure(f"alpha_{word.lower()}", f"alpha {word}", "alpha", _quantile(of, "alpha", part))
     yield _measure(f"srtt_mean_s_{of}", "srtt_ms", "delay", of, "mean", False, of=of, word="mean")
     # Not `losses`: what the sender declared lost on the simulator, what the link dropped on Linux; drops and
-    # retransmissions are the same on both. Nor reductions without ECN: Linux shows those only that outlast a sample.
-    for key in ("retransmissions", "timeouts", *(("reductions",) if has_ecn else ())):
+    # retransmissions are the same on both. Nor reductions that nobody announces: Linux shows those only that outlast a
+    # sample.
+    for key in ("retransmissions", "timeouts", *(("reductions",) if announces_reductions else ())):
         yield _measure(f"{key}_{of}", "value", key, f"groups.{index}.totals.{key}", of=of, title=key)
     if group["fct_s"]["mean"] is not None:
         yield _measure(f"fct_mean_s_{of}", "fct_ms", "completion", of, of=of, word="mean")

@@ -129,8 +129,13 @@ const LINUX_3_18: &[Difference] = with_common![
 const LINUX_6: &[Difference] = with_common![
     TIMER_BESIDE_TIMER,
     Difference::new(
-        "Accurate ECN is neither offered nor answered (since 6.18 by tcp_ecn = 3).",
-        "dctcp_sets_ect_on_everything",
+        "Accurate ECN is asked for and granted only where the scenario says so (on hosts: tcp_ecn = 3). The halves of a \
+         connection that sends both ways count by themselves: CE on ACKs is not in the counters that data carry.",
+        "data_feed_back_what_the_other_half_of_their_end_has_received",
+    ),
+    Difference::new(
+        "Beside three SACK blocks an option of accurate ECN without fields is left out.",
+        "three_sack_blocks_leave_no_room_for_an_option",
     ),
     Difference::new(
         "A compressed ACK waits for a third of the RTT, as in the newest kernels (tcp_comp_sack_rtt_percent); earlier \

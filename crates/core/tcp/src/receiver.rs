@@ -363,7 +363,7 @@ impl Receiver {
             let is_held = arrival != Arrival::Known && self.compresses(config, rules, now);
             return if is_held { Acknowledge::Held } else { Acknowledge::Now };
         }
-        let is_small = packet.payload < config.mss() && self.is_small(config, packet);
+        let is_small = packet.payload < config.mss() && is_small(config, packet);
         if is_small || (rules.acks_full_pushed && packet.flags.has(Flags::PSH)) {
             // The sender seems to have no more data for now: then the application, which has read everything, causes an
             // acknowledgement (Linux `tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`).
@@ -374,12 +374,6 @@ impl Receiver {
         }
         self.delayed.arm_on_linux(config, rules, now);
         Acknowledge::Later
-    }
-
-    /// Whether a packet with less payload than a full one has not the option of accurate ECN in its place.
-    #[cold]
-    fn is_small(&self, config: &EndpointConfig, packet: &Packet) -> bool {
-        packet.payload < config.mss() - option_bytes(packet)
     }
 
     /// When FreeBSD acknowledges data of which nothing else has decided it: at once around a hole; else every second
@@ -552,6 +546,12 @@ impl Receiver {
         }
         out.transmit(ack);
     }
+}
+
+/// Whether a packet with less payload than a full one has not the option of accurate ECN in its place.
+#[cold]
+fn is_small(config: &EndpointConfig, packet: &Packet) -> bool {
+    packet.payload < config.mss() - option_bytes(packet)
 }
 
 /// As many of the blocks as fit into the option.

@@ -79,6 +79,9 @@ pub(crate) fn control(
     // The listener would refuse ECN to DCTCP's SYN, and both ends would silently run Reno.
     let peer_is_classic = law.needs_ecn && listener == CLASSIC && !endpoint.is_accurate();
     let mut notes = stack_notes(preset, endpoint, &law.notes, kernel);
+    if endpoint.is_accurate() {
+        notes.push("reductions are those that samples show: accurate ECN has no CWR on the line".to_owned());
+    }
     if peer_is_classic {
         notes.push(format!(
             "connects as reno and becomes {} when connected: a classic listener refuses ECN to the SYN of {0}",

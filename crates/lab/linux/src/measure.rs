@@ -80,6 +80,8 @@ struct FlowRun {
     completions: Vec<f64>,
     finished: Option<Time>,
     window_open: bool,
+    /// Whether it uses accurate ECN.
+    is_accurate: bool,
 }
 
 struct Measurement<'a> {
@@ -116,6 +118,7 @@ impl<'a> Measurement<'a> {
             completions: Vec::new(),
             finished: None,
             window_open: false,
+            is_accurate: experiment.endpoints[flow.endpoint as usize].is_accurate(),
         });
         Self {
             experiment,
@@ -194,7 +197,8 @@ impl<'a> Measurement<'a> {
         flow.counters.retransmissions = record.retransmissions;
         flow.counters.timeouts = record.timeouts;
         flow.feedback = FeedbackCounters { data_packets: record.data_packets, acks_sent: record.acks };
-        flow.counters.reductions += u32::from(last.is_some_and(|last| begins_recovery(&last, record)));
+        let reduces = last.is_some_and(|last| begins_reduction(flow.is_accurate, &last, record));
+        flow.counters.reductions += u32::from(reduces);
         if record.cwnd > 0 {
             flow.meter.on_window(now, record.cwnd, alpha(record));
         }
@@ -206,11 +210,13 @@ impl<'a> Measurement<'a> {
     /// Adds rows about changes since the last sample.
     fn changes(&mut self, record: &FlowRecord, now: Time) {
         self.collector.on_sender(record.flow, sample_of(record), now);
-        let Some(last) = self.flows[record.flow as usize].last else { return };
+        let flow = &self.flows[record.flow as usize];
+        let is_accurate = flow.is_accurate;
+        let Some(last) = flow.last else { return };
         let happened = [
             (record.retransmissions != last.retransmissions, FlowEvent::Retransmit),
             (record.timeouts != last.timeouts, FlowEvent::Timeout),
-            (begins_recovery(&last, record), FlowEvent::Reduction),
+            (begins_reduction(is_accurate, &last, record), FlowEvent::Reduction),
         ];
         for (_, kind) in happened.into_iter().filter(|(happened, _)| *happened) {
             self.collector.on_flow_event(record.flow, kind, now);
@@ -367,12 +373,20 @@ fn alpha(record: &FlowRecord) -> Option<f64> {
     record.alpha.map(|alpha| f64::from(alpha) / 1024.0)
 }
 
-/// Whether a recovery without ECN begins; a sender with ECN announces every reduction itself
-/// (`tcp_init_cwnd_reduction` and `tcp_enter_loss` queue a CWR).
-const fn begins_recovery(last: &FlowRecord, record: &FlowRecord) -> bool {
-    !record.ecn && last.ca_state < RECOVERY && record.ca_state >= RECOVERY
+/// Whether a reduction begins that nothing on the line shows. A sender with ECN of RFC 3168 announces every one
+/// (`tcp_init_cwnd_reduction` and `tcp_enter_loss` queue a CWR); one without ECN begins a recovery, and one with accurate
+/// ECN that or the state CWR. Reductions between two samples are seen as one.
+const fn begins_reduction(is_accurate: bool, last: &FlowRecord, record: &FlowRecord) -> bool {
+    let recovers = last.ca_state < RECOVERY && record.ca_state >= RECOVERY;
+    if is_accurate {
+        recovers || (last.ca_state < CWR && record.ca_state >= CWR)
+    } else {
+        recovers && !record.ecn
+    }
 }
 
+/// Value of `TCP_CA_CWR`.
+const CWR: u8 = 2;
 /// Value of `TCP_CA_Recovery`; `TCP_CA_Loss` follows.
 const RECOVERY: u8 = 3;
 

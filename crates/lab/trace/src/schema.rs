@@ -176,7 +176,7 @@ tables! {
         payload: u32 ["B"],
         /// Next sequence number expected; valid with the flag ACK.
         ack: u32 [""],
-        /// TCP flags as on the wire: FIN 1, SYN 2, RST 4, PSH 8, ACK 16, ECE 64, CWR 128.
+        /// TCP flags as on the wire: FIN 1, SYN 2, RST 4, PSH 8, ACK 16, ECE 64, CWR 128, AE 256.
         flags: u32 [""],
         /// ECN codepoint.
         ecn: Ecn [""],

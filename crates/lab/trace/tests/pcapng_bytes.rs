@@ -3,7 +3,7 @@
 mod capture;
 
 use proptest::prelude::*;
-use shoal_packet::{Ecn, Flags, FlowId, Packet, Sack, SackBlocks, Seq};
+use shoal_packet::{ByteCounters, CounterOrder, Ecn, Flags, FlowId, Packet, Sack, SackBlocks, Seq};
 use shoal_trace::pcapng::{Capture, Direction, Endpoints, Frame, Interface, PcapWriter};
 use shoal_units::{Rate, Time};
 
@@ -187,12 +187,17 @@ prop_compose! {
         flow: u32, seq: u32, ack: u32, ts_val: u32, ts_ecr: u32, window: u16, flags: u8,
         ecn in prop::sample::select(vec![Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce]),
         blocks in prop::collection::vec((any::<u32>(), any::<u32>()), 0..4),
+        counters in prop::option::of((any::<bool>(), any::<[u32; 3]>(), 0usize..=3)),
         payload in prop_oneof![Just(0u16), 1u16..9000, Just(u16::MAX)],
         header in 0u16..130,
     ) -> Packet {
         let mut sack = SackBlocks::EMPTY;
         for (left, right) in blocks {
             sack.push(Sack { left: Seq(left), right: Seq(right) });
+        }
+        if let Some((order, fields, len)) = counters {
+            let order = if order { CounterOrder::Ect1First } else { CounterOrder::Ect0First };
+            sack.set_counters(&ByteCounters::new(order, fields, len));
         }
         Packet {
             seq: Seq(seq), ack: Seq(ack), ts_val, ts_ecr, window, flags: Flags(flags), ecn, sack, payload,
@@ -220,19 +225,33 @@ proptest! {
         let (tcp, payload) = verified(bytes);
         prop_assert_eq!(payload, usize::from(packet.payload.min(u16::MAX - 120)));
         prop_assert_eq!(bytes[1], code_point << 2 | packet.ecn.bits());
-        // All flags but URG, which simulated packets never carry.
-        prop_assert_eq!(tcp[13], packet.flags.0 & 0xdf);
+        let flags = u16::from_be_bytes([tcp[12] & 1, tcp[13]]);
+        prop_assert_eq!(flags, packet.flags.wire_bits());
         // The size is kept if TCP can express it.
         let header = packet.size.saturating_sub(packet.payload);
-        let plain = packet.sack.is_empty() && !packet.flags.has(Flags::SYN);
+        let plain =
+            packet.sack.is_empty() && packet.sack.counters().is_none() && !packet.flags.has(Flags::SYN);
         if plain && header % 4 == 0 && (40..=80).contains(&header) && packet.payload < 60_000 {
             prop_assert_eq!(length, usize::from(packet.size));
         }
         // Options are well-formed: walking them ends exactly at the end of the header.
         let mut at = 20;
+        let mut counters = None;
         while at < tcp.len() {
+            if [172, 174].contains(&tcp[at]) {
+                counters = Some(tcp[at..at + usize::from(tcp[at + 1])].to_vec());
+            }
             at += if tcp[at] == 1 { 1 } else { usize::from(tcp[at + 1]) };
         }
         prop_assert_eq!(at, tcp.len());
+        // Byte counters of accurate ECN stand as they are, in whole fields of three bytes, where there is room.
+        let written = packet.sack.counters().map(|counters| {
+            let fields = counters.fields().iter().flat_map(|field| field.to_be_bytes()[1..].to_vec());
+            [counters.order.kind(), counters.bytes() as u8].into_iter().chain(fields).collect::<Vec<_>>()
+        });
+        prop_assert!(counters.is_none() || counters == written);
+        if !packet.flags.has(Flags::SYN) {
+            prop_assert_eq!(counters, written);
+        }
     }
 }

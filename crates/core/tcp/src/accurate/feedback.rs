@@ -138,7 +138,7 @@ impl Feedback {
         let mss = u32::from(acked.mss);
         if marked_bytes > least * mss {
             most
-        } else if marked_bytes < most * mss >> SAFETY_SHIFT {
+        } else if marked_bytes < (most * mss) >> SAFETY_SHIFT {
             least
         } else {
             most
@@ -226,7 +226,7 @@ mod tests {
     impl Peer {
         fn ack(&mut self, has_option: bool) -> Packet {
             let mut packet = Packet::empty(FlowId(0), 52);
-            packet.flags = with_ace(Flags::ACK, (self.marked + FIRST_PACKETS & 7).to_le_bytes()[0]);
+            packet.flags = with_ace(Flags::ACK, ((self.marked + FIRST_PACKETS) & 7).to_le_bytes()[0]);
             self.timestamp += 1000;
             packet.ts_val = self.timestamp;
             let order = CounterOrder::Ect1First;

@@ -63,7 +63,7 @@ impl EcnSignalling {
         if syn_ack.ecn.is_ce() {
             match syn_arrived {
                 Some(arrived) if !crate::accurate::may_become(Self::of_syn(cc), arrived) => {
-                    accurate.give_up_ect()
+                    accurate.give_up_ect();
                 }
                 _ => accurate.count_marked_syn_ack(),
             }

@@ -3,7 +3,7 @@
 use crate::accurate::with_ace;
 use crate::testing::config as plain_config;
 use crate::{EcnFeedback, EcnOption, EcnSetting, EndpointConfig, Receiver, Sender};
-use shoal_packet::{Ecn, Flags, FlowId, Packet, Seq};
+use shoal_packet::{ByteCounters, CounterOrder, Ecn, Flags, FlowId, Packet, Seq};
 use shoal_units::{Span, Time};
 use std::collections::VecDeque;
 
@@ -153,7 +153,7 @@ fn marks_are_counted_although_acks_are_lost() {
     // Of four ACKs three are lost: an ACK covers up to eight packets, so that the flags alone could mean eight marks
     // more; the option tells them apart.
     fn one_of_four(n: usize, packet: &mut Packet) -> bool {
-        packet.flags.has(Flags::SYN) || n % 4 == 0
+        packet.flags.has(Flags::SYN) || n.is_multiple_of(4)
     }
     for change in [unchanged, one_of_seven] {
         let pair = Pair::new(config("cubic", EcnOption::Full)).transfer(500_000, change, one_of_four);
@@ -304,4 +304,86 @@ fn marks_on_acks_are_fed_back_with_data() {
     let told = (0..8).find(|&number| with_ace(last.flags, number) == last.flags);
     let reads = (0..=marked).rev().take(9).any(|marked| told == Some(((marked + 5) % 8) as u8));
     assert!(marked > 20 && reads);
+}
+
+/// A receiver behind an accurate handshake with the option, at `now`.
+fn open_receiver(config: &EndpointConfig, now: Time) -> Receiver {
+    let mut receiver = Receiver::new(config, FlowId(7));
+    let mut syn = Packet::empty(FlowId(7), 60);
+    syn.flags = with_ace(Flags::SYN, 7);
+    receiver.on_packet(config, &syn, now, &mut Vec::new());
+    let mut ack = Packet::empty(FlowId(7), 64);
+    (ack.flags, ack.ecn) = (with_ace(Flags::ACK, 2), Ecn::Ect0);
+    assert!(ack.sack.set_counters(&ByteCounters::new(CounterOrder::Ect1First, [1, 0, 1], 3)));
+    receiver.on_packet(config, &ack, now, &mut Vec::new());
+    receiver
+}
+
+/// Segment `n` of 1000 bytes.
+fn data(n: u64, ecn: Ecn) -> Packet {
+    let mut packet = Packet::empty(FlowId(7), 1052);
+    packet.flags = with_ace(Flags::ACK, 5);
+    (packet.payload, packet.ecn, packet.seq) = (1000, ecn, Seq::of(1 + 1000 * n));
+    packet
+}
+
+#[test]
+fn three_sack_blocks_leave_no_room_for_an_option() {
+    let config = config("cubic", EcnOption::Full);
+    let now = Time::ZERO + Span::from_secs(1);
+    let mut receiver = open_receiver(&config, now);
+    let mut acks = Vec::new();
+    // Holes before segments 1, 3 and 5; ECT(1), CE and ECT(0) need one, two and three fields.
+    for (n, ecn, blocks, fields) in [
+        (1, Ecn::Ect1, 1, Some(3)),
+        (3, Ecn::Ect1, 2, Some(2)),
+        (5, Ecn::Ce, 2, Some(2)),
+        (7, Ecn::Ect0, 3, None),
+    ] {
+        acks.clear();
+        receiver.on_packet(&config, &data(n, ecn), now, &mut acks);
+        let ack = acks.last().expect("an ACK at once");
+        assert_eq!(ack.sack.as_slice().len(), blocks, "segment {n}");
+        assert_eq!(ack.sack.counters().map(|counters| counters.fields().len()), fields, "segment {n}");
+    }
+    // Nothing has changed since: Linux sends an option without fields beside three blocks, and the model none.
+    let before = acks.last().expect("an ACK").size;
+    acks.clear();
+    receiver.on_packet(&config, &data(7, Ecn::Ect0), now, &mut acks);
+    assert_eq!((acks[0].sack.counters(), acks[0].size), (None, before));
+}
+
+#[test]
+fn data_feed_back_what_the_other_half_of_their_end_has_received() {
+    let config = config("cubic", EcnOption::Full);
+    let now = Time::ZERO + Span::from_secs(1);
+    let mut receiver = open_receiver(&config, now);
+    let mut acks = Vec::new();
+    for n in 0..3 {
+        receiver.on_packet(&config, &data(n, Ecn::Ce), now, &mut acks);
+    }
+    // Data of the half that sends carry its own counter, of CE on ACKs, until the half that receives writes its own.
+    let mut answer = data(0, Ecn::Ect0);
+    receiver.acknowledge_with(&config, &mut answer, now);
+    assert_eq!(answer.flags, with_ace(answer.flags, (5 + 3) % 8));
+    assert_eq!(answer.ack, Seq::of(3001));
+}
+
+#[test]
+fn an_option_that_the_path_drops_is_not_sent_again() {
+    // The same old data come twice, although the first was reported by D-SACK with the option.
+    let config = config("cubic", EcnOption::Full);
+    let now = Time::ZERO + Span::from_secs(1);
+    let mut receiver = open_receiver(&config, now);
+    let mut acks = Vec::new();
+    receiver.on_packet(&config, &data(0, Ecn::Ect0), now, &mut acks);
+    receiver.on_packet(&config, &data(1, Ecn::Ect0), now, &mut acks);
+    let has_option: Vec<_> = (0..3)
+        .map(|_| {
+            acks.clear();
+            receiver.on_packet(&config, &data(0, Ecn::Ect0), now, &mut acks);
+            acks[0].sack.counters().is_some()
+        })
+        .collect();
+    assert_eq!(has_option, [true, false, false]);
 }

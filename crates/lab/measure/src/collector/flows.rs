@@ -104,7 +104,7 @@ impl Collector {
             seq: packet.seq.0,
             payload: packet.payload.into(),
             ack: packet.ack.0,
-            flags: packet.flags.0.into(),
+            flags: packet.flags.wire_bits().into(),
             ecn: packet.ecn,
             ts_val: packet.ts_val,
         });

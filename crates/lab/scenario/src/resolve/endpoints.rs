@@ -96,9 +96,9 @@ fn check_accurate(index: usize, cx: &Context<'_>) {
     }
     let hint = format!("write stack = \"{STACK_WITH_ACCURATE}\", or another feedback");
     let own = receiver.and_then(|receiver| receiver.stack.as_deref());
-    for (key, stack) in [("stack", Some(group.stack.as_str())), ("receiver", own)] {
+    for (table, stack) in [(&keys, Some(group.stack.as_str())), (&keys.table("receiver"), own)] {
         if let Some(stack) = stack.filter(|stack| *stack != STACK_WITH_ACCURATE) {
-            keys.error(key, format!("{stack} has no accurate ECN"), hint.clone());
+            table.error("stack", format!("{stack} has no accurate ECN"), hint.clone());
         }
     }
 }

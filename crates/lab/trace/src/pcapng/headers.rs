@@ -3,7 +3,7 @@
 use etherparse::{
     IpDscp, IpEcn, IpNumber, Ipv4Header, Ipv4HeaderSlice, TcpHeader, TcpHeaderSlice, UdpHeaderSlice,
 };
-use shoal_packet::{Flags, FlowId, Packet, Sack, Seq};
+use shoal_packet::{ByteCounters, Flags, FlowId, Packet, Sack, Seq};
 use shoal_units::Time;
 
 /// Direction of a packet on its connection.
@@ -78,6 +78,8 @@ impl Headers {
         tcp.ack = has(Flags::ACK);
         tcp.ece = has(Flags::ECE);
         tcp.cwr = has(Flags::CWR);
+        // The bit of the withdrawn nonce sum is that of accurate ECN (RFC 9768 section 3.1).
+        tcp.ns = has(Flags::AE);
         let options = Options::of(packet, now, direction, endpoints, other_base);
         tcp.set_options_raw(options.as_slice()).expect("options are at most 40 bytes");
 
@@ -177,6 +179,7 @@ impl Options {
             options.push(&wire_timestamp(packet.ts_val, now).to_be_bytes());
             options.push(&wire_timestamp(packet.ts_ecr, now).to_be_bytes());
         }
+        options.push_counters(packet.sack.counters());
         if packet.flags.has(Flags::SYN) {
             let scale = match direction {
                 Direction::Forward => endpoints.forward_window_scale,
@@ -190,6 +193,21 @@ impl Options {
             options.push(&[NO_OPERATION]);
         }
         options
+    }
+    /// The option of accurate ECN, before that of SACK.
+    fn push_counters(&mut self, counters: Option<ByteCounters>) {
+        let Some(counters) = counters else { return };
+        if self.length + usize::from(counters.bytes()) > MAX_OPTION_BYTES {
+            return;
+        }
+        self.push(&[counters.order.kind(), counters.bytes() as u8]);
+        for field in counters.fields() {
+            self.push(&field.to_be_bytes()[1..]);
+        }
+        // A SACK option begins with padding that may end this one.
+        while !self.length.is_multiple_of(4) {
+            self.push(&[NO_OPERATION]);
+        }
     }
     fn push_sack(&mut self, blocks: &[Sack], base: u32) {
         let room = (MAX_OPTION_BYTES - self.length).saturating_sub(4) / 8;
