@@ -216,4 +216,7 @@ impl Queue for AnyQueue {
     fn average_bytes(&self) -> Option<f64> {
         pass!(self, queue => queue.average_bytes())
     }
+    fn redirected(&self) -> u64 {
+        pass!(self, queue => queue.redirected())
+    }
 }

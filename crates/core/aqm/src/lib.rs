@@ -16,6 +16,7 @@ extern crate alloc;
 
 mod any;
 mod config;
+mod flow_hash;
 mod laws;
 mod queue;
 mod sched;
@@ -29,7 +30,7 @@ pub use laws::*;
 pub use queue::{Dequeued, Queue, Verdict};
 pub use sched::{Lane, MemoryShare, SchedulerConfig, ShaperConfig};
 pub use shell::{
-    Bound, Closed, Decision, Dual, DualLaw, Lanes, Law, Passage, Single, Start, Store, Transmitter, Waiting,
-    Watch,
+    Bound, Closed, Decision, DelayRampConfig, Dual, DualLaw, Lanes, Law, Passage, ProtectionConfig, Single,
+    Start, Store, Transmitter, Waiting, Watch,
 };
 pub use shoal_packet::{Backlog, Class, Reason};

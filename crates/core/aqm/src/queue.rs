@@ -87,4 +87,8 @@ pub trait Queue {
     fn average_bytes(&self) -> Option<f64> {
         None
     }
+    /// Packets that queue protection has sent to the classic queue so far. For output.
+    fn redirected(&self) -> u64 {
+        0
+    }
 }

@@ -446,6 +446,15 @@ fn kernels_limits_are_packets() {
 fn keys_that_the_kernel_has_not_are_named() {
     for (aqm, place, words) in [
         (r#"kind = "dualpi2", native = "ramp""#, "native", "RFC 9332"),
+        (r#"kind = "dualpi2", native = "docsis-ramp", decide = "enqueue""#, "native", "DOCSIS"),
+        (r#"kind = "dualpi2", form = "l4steam""#, "form", "L4S team"),
+        (r#"kind = "dualpi2", first_update = "500 ms""#, "first_update", "after tupdate"),
+        (r#"kind = "dualpi2", protection = {}"#, "protection", "queue protection"),
+        (
+            r#"kind = "dualq-coupled", saturation = "100 ms", protection = {}"#,
+            "protection",
+            "queue protection",
+        ),
         (r#"kind = "dualpi2", marking = "recur""#, "marking", "random numbers"),
         (r#"kind = "dualpi2", min_backlog = "100 B""#, "min_backlog", "two packets"),
         (r#"kind = "dualpi2", memory_limit = "100 kB""#, "memory_limit", "truesize"),

@@ -19,6 +19,7 @@ mod open_loop;
 mod pi2;
 mod pie;
 mod place;
+mod protection;
 mod red;
 mod scheduler;
 mod step;

@@ -118,7 +118,13 @@ fn fill_link(link: &mut GraphLink) {
 fn fill_aqm(aqm: &mut Aqm) {
     match aqm {
         Aqm::Coupled(law) => fill_slope(law.reno_slope, &mut law.dctcp_slope, 1),
-        Aqm::DualCoupled(law) => fill_slope(law.reno_slope, &mut law.dctcp_slope, 3),
+        Aqm::DualCoupled(law) => {
+            fill_slope(law.reno_slope, &mut law.dctcp_slope, 3);
+            if let Some(protection) = &mut law.protection {
+                protection.fill(None, None, None);
+            }
+        }
+        Aqm::DualPi2(law) => law.fill(),
         Aqm::Classes(law) => law.queues.iter_mut().for_each(|queue| fill_aqm(&mut queue.aqm.0)),
         Aqm::LinuxRed(law) if law.max.is_none() => law.max = law.min.times(3),
         _ => {}

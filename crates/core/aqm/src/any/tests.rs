@@ -58,6 +58,9 @@ crate::for_each_law!(tests_of_laws);
 /// Tests of laws that need more than one queue, and of what two laws share.
 const ELSEWHERE: &str = concat!(
     include_str!("../laws/codel/control/tests.rs"),
+    include_str!("../laws/dualpi2/tests/docsis.rs"),
+    include_str!("../laws/dualpi2/tests/l4s_team.rs"),
+    include_str!("../shell/protection/tests.rs"),
     include_str!("../../tests/tc_vectors.rs"),
     include_str!("../../../../lab/scenario/tests/resolution.rs"),
     include_str!("../../../../../tests/rust/tests/coupled_queues.rs"),

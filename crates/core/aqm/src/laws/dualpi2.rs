@@ -9,6 +9,7 @@
 mod coin;
 mod config;
 mod doc;
+mod form;
 mod native;
 mod pi;
 #[cfg(any(test, feature = "testing"))]
@@ -17,6 +18,7 @@ mod testing;
 mod tests;
 
 pub use config::{DualPi2Config, NativeMarking, Tossing};
+pub use form::DualPi2Form;
 
 use crate::sched::Lane;
 use crate::shell::{Decision, DualLaw, Lanes, Passage};
@@ -25,7 +27,7 @@ use coin::Coin;
 use native::{Native, wait_ns};
 use pi::{MAX_PROBABILITY, Pi};
 use shoal_packet::Packet;
-use shoal_units::{Span, Stream, Time};
+use shoal_units::{Rate, Span, Stream, Time};
 
 /// The controller, the two laws of the low-latency queue, and when they are applied.
 #[derive(Clone, Debug)]
@@ -43,27 +45,28 @@ pub struct DualPi2 {
 }
 
 impl DualPi2 {
-    fn new(config: &DualPi2Config) -> Self {
+    fn new(config: &DualPi2Config, line_rate: Rate) -> Self {
         // tc hands over microseconds; an update needs time to pass.
         let whole_micros = |span: Span| Span::from_picos(span.as_picos() / 1_000_000 * 1_000_000);
         let tupdate = whole_micros(config.tupdate).max(Span::from_micros(1));
         let stop_at = (!config.drop_on_overload).then_some(config.coupling);
         Self {
             pi: Pi::new(
+                config.form,
                 whole_micros(config.target).as_nanos(),
                 config.alpha_256th_hz,
                 config.beta_256th_hz,
                 stop_at,
             ),
             coin: Coin::new(config.tossing),
-            native: Native::new(config.native),
+            native: Native::new(config.native, line_rate),
             decide: config.decide,
             coupling: config.coupling.max(1),
             ecn_mask: config.ecn_mask,
             drop_on_overload: config.drop_on_overload,
             min_backlog_bytes: config.min_backlog_bytes,
             tupdate,
-            update_at: Time::ZERO + tupdate,
+            update_at: Time::ZERO + config.first_update.max(Span::from_micros(1)),
         }
     }
 
@@ -118,14 +121,31 @@ impl DualLaw for DualPi2 {
 
     #[inline]
     fn on_arrival(&mut self, passage: &Passage<'_>, random: &mut Stream) -> Decision {
-        let decision = match self.decide {
-            DecideAt::Enqueue => self.apply(passage, 0, random),
+        match self.decide {
+            DecideAt::Enqueue => {
+                let native = self.native.likelihood_on_arrival(passage);
+                self.apply(passage, native, random)
+            }
             DecideAt::Dequeue => Decision::Pass,
-        };
-        if passage.lane == Lane::Low && !matches!(decision, Decision::Drop(_)) {
-            self.native.on_arrival(passage.waiting.lane(Lane::Low).backlog().packets);
         }
-        decision
+    }
+
+    /// The law of the classic queue applies to it, too, if it is one that decides on arrival.
+    fn on_redirection(&mut self, passage: &Passage<'_>, decision: Decision, random: &mut Stream) -> Decision {
+        match self.decide {
+            DecideAt::Enqueue => match self.apply(passage, 0, random) {
+                Decision::Pass => decision,
+                other => other,
+            },
+            DecideAt::Dequeue => decision,
+        }
+    }
+
+    #[inline]
+    fn on_joining(&mut self, passage: &Passage<'_>) {
+        if passage.lane == Lane::Low {
+            self.native.on_joining(passage.waiting.lane(Lane::Low).backlog().packets);
+        }
     }
 
     #[inline]

@@ -1,8 +1,10 @@
 //! The shell of two FIFOs at one line.
 
+use super::protection::Protection;
 use super::{Bound, Decision, Store, Transmitter, mark};
 use crate::sched::{Heads, Lane, Scheduler};
-use crate::{Backlog, Class, Dequeued, Extent, Queue, Reason, SchedulerConfig, Verdict};
+use crate::{Backlog, Class, Dequeued, Extent, ProtectionConfig, Queue, Reason, SchedulerConfig, Verdict};
+use alloc::boxed::Box;
 use shoal_packet::Packet;
 use shoal_units::{Rate, Span, Stream, Time};
 
@@ -13,6 +15,20 @@ pub trait DualLaw {
 
     /// Decides on a packet that fits and arrives. Unless it is dropped it will wait.
     fn on_arrival(&mut self, passage: &Passage<'_>, random: &mut Stream) -> Decision;
+
+    /// Decides on a packet that queue protection sends to the classic queue, which is now the packet's lane, after
+    /// `decision` was taken on it as one of the low-latency queue.
+    #[inline]
+    fn on_redirection(&mut self, passage: &Passage<'_>, decision: Decision, random: &mut Stream) -> Decision {
+        let _ = (passage, random);
+        decision
+    }
+
+    /// Takes note of a packet that joins a queue now.
+    #[inline]
+    fn on_joining(&mut self, passage: &Passage<'_>) {
+        let _ = passage;
+    }
 
     /// Decides on a packet that leaves. After a drop the shell is asked for the next packet immediately.
     fn on_departure(&mut self, passage: &Passage<'_>, random: &mut Stream) -> Decision;
@@ -52,12 +68,22 @@ pub struct Passage<'a> {
 pub struct Dual<L> {
     lanes: Lanes,
     law: L,
+    protection: Option<Box<Protection>>,
 }
 
 impl<L: DualLaw> Dual<L> {
     /// Around empty queues.
     pub(crate) const fn new(law: L, lanes: Lanes) -> Self {
-        Self { lanes, law }
+        Self { lanes, law, protection: None }
+    }
+
+    /// With queue protection, if it is configured.
+    ///
+    /// # Panics
+    /// If the rate is zero.
+    pub(crate) fn protected(self, config: Option<&ProtectionConfig>, line_rate: Rate) -> Self {
+        let protection = config.map(|config| Box::new(Protection::new(config, line_rate)));
+        Self { protection, ..self }
     }
 }
 
@@ -68,12 +94,25 @@ impl<L: DualLaw> Queue for Dual<L> {
             return Verdict::Dropped(Reason::Buffer);
         }
         let lane = self.law.lane_of(packet);
-        let passage = Passage { packet, lane, waiting: &self.lanes, now };
-        let mark = match self.law.on_arrival(&passage, random) {
+        let mut passage = Passage { packet, lane, waiting: &self.lanes, now };
+        let mut decision = self.law.on_arrival(&passage, random);
+        if let Some(protection) = &mut self.protection
+            && lane == Lane::Low
+            && !matches!(decision, Decision::Drop(_))
+        {
+            let bytes = self.lanes.low.backlog_with(packet).bytes;
+            if protection.redirects(packet, bytes, now, random) {
+                passage.lane = Lane::Classic;
+                decision = self.law.on_redirection(&passage, decision, random);
+            }
+        }
+        let mark = match decision {
             Decision::Pass => None,
             Decision::Mark(reason) => packet.ecn.is_capable().then_some(reason),
             Decision::Drop(reason) => return Verdict::Dropped(reason),
         };
+        self.law.on_joining(&passage);
+        let lane = passage.lane;
         self.lanes.push(lane, packet, now, mark.is_some());
         Verdict::Queued { mark }
     }
@@ -121,6 +160,10 @@ impl<L: DualLaw> Queue for Dual<L> {
     #[inline]
     fn probability(&self) -> Option<f64> {
         self.law.probability()
+    }
+
+    fn redirected(&self) -> u64 {
+        self.protection.as_ref().map_or(0, |protection| protection.redirected())
     }
 }
 

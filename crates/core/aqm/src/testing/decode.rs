@@ -1,7 +1,7 @@
 //! Bytes to configurations and operations.
 
 use super::Operation;
-use crate::{DecideAt, Extent, SchedulerConfig};
+use crate::{DecideAt, DelayRampConfig, Extent, ProtectionConfig, SchedulerConfig};
 use shoal_packet::{Ecn, FlowId};
 use shoal_units::{Rate, Span};
 
@@ -93,6 +93,23 @@ impl<'a> Input<'a> {
             1 => SchedulerConfig::Weighted { classic_percent: self.byte() },
             _ => SchedulerConfig::TimeShifted { shift: self.span() },
         }
+    }
+
+    pub(crate) fn delay_ramp(&mut self) -> DelayRampConfig {
+        DelayRampConfig { max: self.span(), range: self.span(), floor_bytes: u32::from(self.short()) }
+    }
+
+    /// Queue protection in one of four configurations.
+    pub(crate) fn protection(&mut self) -> Option<ProtectionConfig> {
+        (self.byte() % 4 == 3).then(|| ProtectionConfig {
+            ramp: self.delay_ramp(),
+            critical_delay: if self.flag() { Some(self.span()) } else { None },
+            critical_score: self.span(),
+            lg_aging: self.byte() % 31,
+            ceiling: self.span(),
+            bucket_bits: self.byte() % 9,
+            attempts: self.byte() % 5,
+        })
     }
 
     pub(crate) fn fraction(&mut self) -> f64 {

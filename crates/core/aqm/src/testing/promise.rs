@@ -90,6 +90,8 @@ pub(crate) enum Order {
     ByMask(u8),
     /// The packets of the same flow.
     ByFlow,
+    /// None: each packet may be sent to one of several queues.
+    None,
 }
 
 impl Order {
@@ -99,6 +101,7 @@ impl Order {
             Self::All => 0,
             Self::ByMask(mask) => (packet.ecn.bits() & mask != 0) as u32,
             Self::ByFlow => packet.flow.0,
+            Self::None => packet.seq.0,
         }
     }
 }

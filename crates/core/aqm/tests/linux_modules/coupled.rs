@@ -105,6 +105,7 @@ fn dualq_coupled() {
         decide: DecideAt::Dequeue,
         scheduler: SchedulerConfig::StrictPriority,
         mtu: 1500,
+        protection: None,
         limit: Extent::Packets(80),
     };
     let ms = |ms| Extent::Time(Span::from_millis(ms));

@@ -12,6 +12,14 @@ impl Express for DualCoupledConfig {
 
     fn express(&self, site: &Site<'_>, refusals: &mut Refusals) -> Option<QueueMapping> {
         let slope = check(self.slope, site.rate, refusals);
+        if self.protection.is_some() {
+            refusals.add(
+                "bottleneck.aqm.protection",
+                "the module has no queue protection",
+                "leave protection out, or run this on the simulator",
+            );
+            return None;
+        }
         let threshold = Amount::of(self.threshold);
         let amounts = &bounds::AMOUNT_OR_NOTHING;
         bounds::check(

@@ -5,7 +5,7 @@
 use super::{Discipline, Express, QueueMapping, Site, micros, packet_limit};
 use crate::attributes::Attributes;
 use crate::refusal::Refusals;
-use shoal_aqm::{DecideAt, DualPi2Config, Extent, NativeMarking, SchedulerConfig, Tossing};
+use shoal_aqm::{DecideAt, DualPi2Config, DualPi2Form, Extent, NativeMarking, SchedulerConfig, Tossing};
 use shoal_packet::Reason;
 
 mod attribute {
@@ -41,7 +41,7 @@ impl Express for DualPi2Config {
         let ((step_attribute, step, step_words), limit, classic) = (step?, limit?, classic?);
         let min_packets = match self.native {
             NativeMarking::Step { min_packets, .. } => min_packets,
-            NativeMarking::Ramp { .. } => 0,
+            NativeMarking::Ramp { .. } | NativeMarking::DelayRamp(_) => 0,
         };
         let early = self.decide == DecideAt::Enqueue;
         let options = Attributes::default()
@@ -84,6 +84,24 @@ fn check(config: &DualPi2Config, site: &Site<'_>, refusals: &mut Refusals) {
     let mut refuse = |key: &str, reason: &str, hint: &str| {
         refusals.add(format!("bottleneck.aqm.{key}"), reason, hint);
     };
+    match config.form {
+        DualPi2Form::Mainline if config.first_update != config.tupdate => {
+            refuse("first_update", "the kernel's first update comes after tupdate", "leave first_update out");
+        }
+        DualPi2Form::Mainline => {}
+        DualPi2Form::L4sTeam => refuse(
+            "form",
+            "the guest's kernel has mainline's dualpi2; that of the L4S team is in their own trees",
+            "write form = \"mainline\" (with min_qlen_step = 2 for their step), or run this on the simulator",
+        ),
+    }
+    if config.protection.is_some() {
+        refuse(
+            "protection",
+            "Linux has no queue protection",
+            "leave protection out, or run this on the simulator",
+        );
+    }
     if config.tossing == Tossing::Recur {
         refuse("marking", "the kernel's dualpi2 decides by random numbers", "write marking = \"random\"");
     }
@@ -124,6 +142,11 @@ fn step(config: &DualPi2Config, refusals: &mut Refusals) -> Option<(u16, u32, St
         NativeMarking::Ramp { .. } => (
             "bottleneck.aqm.native",
             "the ramp of RFC 9332 is not in the kernel",
+            "write native = \"step\", or run this on the simulator",
+        ),
+        NativeMarking::DelayRamp(_) => (
+            "bottleneck.aqm.native",
+            "the ramp of DOCSIS is not in the kernel",
             "write native = \"step\", or run this on the simulator",
         ),
     };

@@ -3,6 +3,7 @@
 use shoal_aqm::{CouplingInput, DecideAt, DualCoupledConfig, Extent};
 
 use super::coupled::Slope;
+use super::protection::Protection;
 use super::scheduler::SchedulerName;
 use super::{Place, Resolve};
 use crate::field::{Section, choices};
@@ -85,6 +86,9 @@ pub struct DualCoupled {
         source = "sch_pi2 module (De Schepper and Bondarenko 2016), tshift"
     )]
     pub shift: Option<Duration>,
+    /// Queue protection in front of the low-latency queue; {} for the parameters of the RFC.
+    #[key(otherwise = "none", source = "RFC 9957")]
+    pub protection: Option<Protection>,
 }
 
 choices!(CouplingInput { "classic" => Self::Classic, "total" => Self::Total, });
@@ -98,6 +102,10 @@ impl Resolve for DualCoupled {
         law.within_buffer(self.threshold, "threshold", law.port.mtu);
         let threshold = law.extent(self.threshold, "threshold");
         let scheduler = law.scheduler(self.scheduler, self.classic_percent, self.shift);
+        let protection = match &self.protection {
+            Some(keys) => law.protection(keys).map(Some),
+            None => Some(None),
+        };
         Some(DualCoupledConfig {
             slope: slope?,
             input: self.input,
@@ -105,6 +113,7 @@ impl Resolve for DualCoupled {
             decide: self.decide,
             scheduler: scheduler?,
             mtu: law.port.mtu,
+            protection: protection?,
             limit,
         })
     }

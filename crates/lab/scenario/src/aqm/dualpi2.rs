@@ -1,8 +1,9 @@
 //! Keys of `dualpi2` ([RFC 9332](https://www.rfc-editor.org/rfc/rfc9332)).
 
-use shoal_aqm::{DecideAt, DualPi2Config, Extent, NativeMarking, Tossing};
+use shoal_aqm::{DecideAt, DualPi2Config, DualPi2Form, Extent, NativeMarking, Tossing};
 use shoal_units::Span;
 
+use super::protection::Protection;
 use super::scheduler::SchedulerName;
 use super::{Place, Resolve};
 use crate::field::{Section, choices};
@@ -11,6 +12,15 @@ use crate::quantity::{Amount, Dimension, Duration, Size};
 /// DualPI2 with the parameters of `tc qdisc add ... dualpi2`; native, marking and other schedulers as in RFC 9332.
 #[derive(Clone, PartialEq, Debug, Section)]
 pub struct DualPi2 {
+    /// Whose DualPI2 it is: that of Linux since 6.17 (mainline), or that of the L4S team's kernels of 2019 to 2021
+    /// (l4steam), in which gains act as 64/127 of what is written, the first update comes half a second after set-up, and
+    /// the step spares packets that met less than two. Names defaults of other keys, too.
+    #[key(
+        default = "mainline",
+        source = "sch_dualpi2.c of L4STeam/linux at 29c297fd79dd: calculate_probability, dualpi2_init, \
+                  dualpi2_qdisc_enqueue"
+    )]
+    pub form: DualPi2Form,
     /// Hard limit of both queues together; tc's default is 10000 packets.
     #[key(otherwise = "the link's buffer", source = "sch_dualpi2.c dualpi2_reset_default")]
     pub limit: Option<Amount>,
@@ -23,6 +33,12 @@ pub struct DualPi2 {
     /// Time between updates of the probability p', in whole microseconds.
     #[key(default = "16 ms", source = "sch_dualpi2.c; RFC 9332 appendix A.1 (15 ms)")]
     pub tupdate: Duration,
+    /// Time of the first update after the queue was set up, which is when the run begins; in whole microseconds.
+    #[key(
+        otherwise = "tupdate, with form = \"l4steam\" 500 ms",
+        source = "sch_dualpi2.c dualpi2_init, in mainline and in L4STeam/linux"
+    )]
+    pub first_update: Option<Duration>,
     /// Integral gain, rounded down to 1/256 Hz as by tc.
     #[key(
         default = 0.16015625,
@@ -41,8 +57,12 @@ pub struct DualPi2 {
     /// sends ECT(0), is classic; or all ECT and CE ("any-ect", mask 3); or ECT(0) and CE ("classic-ect", mask 2).
     #[key(default = "l4s-ect", source = "sch_dualpi2.c dualpi2_skb_classify")]
     pub ecn_mask: EcnMask,
-    /// Own law of the low-latency queue: a step (Linux) or a ramp (RFC 9332).
-    #[key(default = "step", source = "sch_dualpi2.c do_step_aqm; RFC 9332 appendix A.1 laqm")]
+    /// Own law of the low-latency queue: a step (Linux), a ramp by the wait of the packet that leaves (RFC 9332), or one by
+    /// the bytes that an arriving packet meets (docsis-ramp, RFC 9957), which needs decide = "enqueue".
+    #[key(
+        default = "step",
+        source = "sch_dualpi2.c do_step_aqm; RFC 9332 appendix A.1 laqm; RFC 9957 section 4.1"
+    )]
     pub native: NativeName,
     /// With native = "step": a packet that waited longer, or leaves more packets behind, is marked.
     #[key(
@@ -53,7 +73,11 @@ pub struct DualPi2 {
     )]
     pub step_threshold: Option<Amount>,
     /// With native = "step": only packets that found so many low-latency packets on arrival.
-    #[key(default = 0, when(native = "step"), unit = "packets", source = "sch_dualpi2.c skb_apply_step")]
+    #[key(
+        otherwise = "0 with native = \"step\", with form = \"l4steam\" 2",
+        unit = "packets",
+        source = "sch_dualpi2.c skb_apply_step; dualpi2_qdisc_enqueue of L4STeam/linux (more than one)"
+    )]
     pub min_qlen_step: Option<u32>,
     /// With native = "ramp": up to this wait nothing is marked.
     #[key(default = "800 us", when(native = "ramp"), source = "RFC 9332 appendix A.1 minTh")]
@@ -65,6 +89,20 @@ pub struct DualPi2 {
     /// included.
     #[key(default = 1, when(native = "ramp"), unit = "packets", source = "RFC 9332 appendix A.1 Th_len")]
     pub ramp_packets: Option<u32>,
+    /// With native = "docsis-ramp": from this delay on every arriving packet is marked; where docsis_floor is longer than
+    /// the beginning of the ramp, docsis_range after the floor.
+    #[key(default = "1 ms", when(native = "docsis-ramp"), source = "RFC 9957 section 4.1 MAXTH")]
+    pub docsis_max: Option<Duration>,
+    /// With native = "docsis-ramp": so much below nothing is; 2^19 ns in the RFC.
+    #[key(default = "524288 ns", when(native = "docsis-ramp"), source = "RFC 9957 section 4.1 LG_RANGE")]
+    pub docsis_range: Option<Duration>,
+    /// With native = "docsis-ramp": nothing is marked below the time that the line needs for so many bytes.
+    #[key(
+        default = "4000 B",
+        when(native = "docsis-ramp"),
+        source = "RFC 9957 section 4.1 FLOOR (two frames of 2000 B)"
+    )]
+    pub docsis_floor: Option<Size>,
     /// How probabilities become decisions: by random numbers (Linux), or by adding them up until the sum exceeds one
     /// (recur).
     #[key(default = "random", source = "sch_dualpi2.c dualpi2_roll; RFC 9332 appendix A.1 recur")]
@@ -98,7 +136,12 @@ pub struct DualPi2 {
         source = "sch_pi2 module (De Schepper and Bondarenko 2016), tshift"
     )]
     pub shift: Option<Duration>,
+    /// Queue protection in front of the low-latency queue; {} for the parameters of the RFC. Linux has none.
+    #[key(otherwise = "none", source = "RFC 9957")]
+    pub protection: Option<Protection>,
 }
+
+choices!(DualPi2Form { "mainline" => Self::Mainline, "l4steam" => Self::L4sTeam, });
 
 /// Bits of the ECN field that make a packet low-latency.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -133,11 +176,13 @@ choices!(EcnMask {
 pub enum NativeName {
     /// A threshold.
     Step,
-    /// A linear slope.
+    /// A linear slope by the packet's own wait.
     Ramp,
+    /// A linear slope by the bytes that an arriving packet meets.
+    DocsisRamp,
 }
 
-choices!(NativeName { "step" => Self::Step, "ramp" => Self::Ramp, });
+choices!(NativeName { "step" => Self::Step, "ramp" => Self::Ramp, "docsis-ramp" => Self::DocsisRamp, });
 
 /// What happens on overload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -155,6 +200,23 @@ choices!(Tossing { "random" => Self::Random, "recur" => Self::Recur, });
 /// Part of a gain by which the one that acts differs where it is noted.
 const NOTED: f64 = 0.01;
 
+impl DualPi2 {
+    /// Fills in what follows from the form, and the ramp of queue protection from that of the queue.
+    pub(crate) fn fill(&mut self) {
+        let (first_update, min_qlen_step) = match self.form {
+            DualPi2Form::Mainline => (Some(self.tupdate), 0),
+            DualPi2Form::L4sTeam => (Duration::parse("500 ms").ok(), 2),
+        };
+        self.first_update = self.first_update.or(first_update);
+        if self.native == NativeName::Step {
+            self.min_qlen_step.get_or_insert(min_qlen_step);
+        }
+        if let Some(protection) = &mut self.protection {
+            protection.fill(self.docsis_max, self.docsis_range, self.docsis_floor);
+        }
+    }
+}
+
 impl Resolve for DualPi2 {
     type Config = DualPi2Config;
 
@@ -165,14 +227,26 @@ impl Resolve for DualPi2 {
         };
         let gains = (law.gain(self.alpha, 256, "alpha"), law.gain(self.beta, 256, "beta"));
         for (key, hertz, gain) in [("alpha", self.alpha, gains.0), ("beta", self.beta, gains.1)] {
-            law.acting_gain(key, hertz, gain);
+            law.acting_gain(key, hertz, gain, self.form);
         }
         let coupling = law.coupling(self.coupling);
         let target = law.micros(self.target, "target", Span::ZERO);
         let tupdate = law.micros(self.tupdate, "tupdate", Span::from_micros(1));
+        let first_update = match self.first_update {
+            // What is wrong with tupdate has been said.
+            Some(first) if first == self.tupdate => tupdate,
+            Some(first) => law.micros(first, "first_update", Span::from_micros(1)),
+            None => None,
+        };
         let native = law.native(self);
         let scheduler = law.scheduler(self.scheduler, self.classic_percent, self.shift);
+        let protection = match &self.protection {
+            Some(keys) => law.protection(keys).map(Some),
+            None => Some(None),
+        };
         Some(DualPi2Config {
+            form: self.form,
+            first_update: first_update?,
             target: target?,
             tupdate: tupdate?,
             alpha_256th_hz: gains.0?,
@@ -192,6 +266,7 @@ impl Resolve for DualPi2 {
             memory_limit_bytes: self.memory_limit.bytes().unwrap_or(u64::MAX),
             limit: limit?,
             mtu: law.port.mtu,
+            protection: protection?,
         })
     }
 }
@@ -224,20 +299,24 @@ impl Place<'_> {
     }
 
     /// Notes a gain that acts as another one.
-    fn acting_gain(&self, key: &str, hertz: f64, gain_256th_hz: Option<u32>) {
-        let Some(acting) = gain_256th_hz.map(DualPi2Config::acting_gain_hz).filter(|acting| *acting > 0.0)
-        else {
+    fn acting_gain(&self, key: &str, hertz: f64, gain_256th_hz: Option<u32>, form: DualPi2Form) {
+        let acting = gain_256th_hz.map(|gain| DualPi2Config::acting_gain_hz(gain, form));
+        let Some(acting) = acting.filter(|acting| *acting > 0.0) else { return };
+        if (acting / hertz - 1.0).abs() <= NOTED {
             return;
-        };
-        if (acting / hertz - 1.0).abs() > NOTED {
-            let text = format!(
-                "{key} = {hertz} Hz of dualpi2 acts as {acting:.4} Hz: tc rounds it down to 1/256 Hz, and the kernel \
-                 to its own unit of about 1/275 Hz"
-            );
-            let hint =
-                "this is what Linux does with this number; write a slightly larger one for more".to_owned();
-            self.keys.effect(key, "rounded-gain", text, hint);
         }
+        let (why, hint) = match form {
+            DualPi2Form::Mainline => (
+                "tc rounds it down to 1/256 Hz, and the kernel to its own unit of about 1/275 Hz",
+                "this is what Linux does with this number; write a slightly larger one for more",
+            ),
+            DualPi2Form::L4sTeam => (
+                "the L4S team's module divides by 127 where its scale needs 64",
+                "this is what that module does with this number; in mainline it acts as written",
+            ),
+        };
+        let text = format!("{key} = {hertz} Hz of dualpi2 acts as {acting:.4} Hz: {why}");
+        self.keys.effect(key, "rounded-gain", text, hint.to_owned());
     }
 
     /// Whole microseconds in 32 bits of nanoseconds, as tc hands them over.
@@ -253,21 +332,21 @@ impl Place<'_> {
     }
 
     fn native(&self, law: &DualPi2) -> Option<NativeMarking> {
-        let foreign: &[(&str, bool)] = match law.native {
-            NativeName::Step => &[
-                ("ramp_min", law.ramp_min.is_some()),
-                ("ramp_range", law.ramp_range.is_some()),
-                ("ramp_packets", law.ramp_packets.is_some()),
-            ],
-            NativeName::Ramp => &[
-                ("step_threshold", law.step_threshold.is_some()),
-                ("min_qlen_step", law.min_qlen_step.is_some()),
-            ],
-        };
-        let owner = if law.native == NativeName::Step { "ramp" } else { "step" };
-        for (key, _) in foreign.iter().filter(|(_, given)| *given) {
-            let message = format!("{key} needs native = \"{owner}\"");
-            self.keys.error(key, message, "remove it, or change native");
+        let foreign = [
+            ("step_threshold", law.step_threshold.is_some(), NativeName::Step, "step"),
+            ("min_qlen_step", law.min_qlen_step.is_some(), NativeName::Step, "step"),
+            ("ramp_min", law.ramp_min.is_some(), NativeName::Ramp, "ramp"),
+            ("ramp_range", law.ramp_range.is_some(), NativeName::Ramp, "ramp"),
+            ("ramp_packets", law.ramp_packets.is_some(), NativeName::Ramp, "ramp"),
+            ("docsis_max", law.docsis_max.is_some(), NativeName::DocsisRamp, "docsis-ramp"),
+            ("docsis_range", law.docsis_range.is_some(), NativeName::DocsisRamp, "docsis-ramp"),
+            ("docsis_floor", law.docsis_floor.is_some(), NativeName::DocsisRamp, "docsis-ramp"),
+        ];
+        for (key, given, owner, name) in foreign {
+            if given && law.native != owner {
+                let message = format!("{key} needs native = \"{name}\"");
+                self.keys.error(key, message, "remove it, or change native");
+            }
         }
         match law.native {
             NativeName::Step => Some(NativeMarking::Step {
@@ -284,6 +363,15 @@ impl Place<'_> {
                     range: law.ramp_range?.span(),
                     min_packets: law.ramp_packets?,
                 })
+            }
+            NativeName::DocsisRamp => {
+                if law.decide == DecideAt::Dequeue {
+                    let hint = "write decide = \"enqueue\": the ramp looks at the bytes that an arriving packet meets";
+                    self.keys.error("native", "the ramp of DOCSIS decides on arrival", hint);
+                }
+                let keys = ["docsis_max", "docsis_range"];
+                let ramp = self.delay_ramp(keys, law.docsis_max, law.docsis_range, law.docsis_floor);
+                ramp.map(NativeMarking::DelayRamp)
             }
         }
     }

@@ -6,9 +6,9 @@ use proptest::prelude::*;
 use shoal_aqm::{
     AnyQueue, AverageScope, CeThresholdFor, ClassConfig, ClassesConfig, CodelConfig, CodelParameters,
     CoupledConfig, CoupledSlope, CouplingInput, DecideAt, Dequeued, DualCoupledConfig, DualPi2Config,
-    DualRedConfig, Extent, FifoConfig, FlowQueues, FqCodelConfig, LinuxRedConfig, MarkSpacing, NativeMarking,
-    PieConfig, Queue, QueueConfig, RedConfig, RedParameters, SchedulerConfig, Service, ShaperConfig,
-    StepConfig, Tossing, Verdict,
+    DualPi2Form, DualRedConfig, Extent, FifoConfig, FlowQueues, FqCodelConfig, LinuxRedConfig, MarkSpacing,
+    NativeMarking, PieConfig, Queue, QueueConfig, RedConfig, RedParameters, SchedulerConfig, Service,
+    ShaperConfig, StepConfig, Tossing, Verdict,
 };
 use shoal_packet::{Class, Ecn, FlowId, Packet, Reason, Seq};
 use shoal_scenario::{
@@ -67,6 +67,8 @@ fn queues() -> Vec<QueueConfig> {
     let slope = CoupledSlope::Linear { saturation: Extent::Time(Span::from_millis(20)), coupling: 1.5 };
     let dualpi2 = |decide, coupling| {
         QueueConfig::DualPi2(DualPi2Config {
+            form: DualPi2Form::Mainline,
+            first_update: Span::from_micros(1800),
             target: Span::from_millis(2),
             // Often in the middle of a transmission, sometimes at its end.
             tupdate: Span::from_micros(1800),
@@ -82,6 +84,7 @@ fn queues() -> Vec<QueueConfig> {
             min_backlog_bytes: 1500,
             memory_limit_bytes: u64::MAX,
             mtu: 1500,
+            protection: None,
             limit,
         })
     };
@@ -93,6 +96,7 @@ fn queues() -> Vec<QueueConfig> {
             decide,
             scheduler,
             mtu: 1500,
+            protection: None,
             limit,
         })
     };

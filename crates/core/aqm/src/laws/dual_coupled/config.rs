@@ -2,7 +2,7 @@
 
 use super::{DualCoupled, doc};
 use crate::shell::{Bound, Dual, Lanes};
-use crate::{CoupledSlope, DecideAt, Extent, LawConfig, Level, SchedulerConfig, TcError};
+use crate::{CoupledSlope, DecideAt, Extent, LawConfig, Level, ProtectionConfig, SchedulerConfig, TcError};
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -33,6 +33,8 @@ pub struct DualCoupledConfig {
     pub scheduler: SchedulerConfig,
     /// The link's MTU in bytes, for the scheduler.
     pub mtu: u32,
+    /// Queue protection, if there is one.
+    pub protection: Option<ProtectionConfig>,
     /// Waiting packets that fit into both queues together.
     pub limit: Extent,
 }
@@ -44,7 +46,8 @@ impl LawConfig for DualCoupledConfig {
     fn build(&self, line_rate: Rate) -> Result<Self::Queue, TcError> {
         let limit = Bound::new(self.limit, line_rate);
         let lanes = Lanes::new(limit, self.scheduler, self.mtu, line_rate);
-        Ok(Box::new(Dual::new(DualCoupled::new(self, line_rate), lanes)))
+        let law = DualCoupled::new(self, line_rate);
+        Ok(Box::new(Dual::new(law, lanes).protected(self.protection.as_ref(), line_rate)))
     }
 
     fn limit(&self) -> Extent {

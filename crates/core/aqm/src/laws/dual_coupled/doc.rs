@@ -1,5 +1,6 @@
 //! What users read about it, and its known differences.
 
+use crate::shell::PROTECTION;
 use shoal_units::{Difference, ModelDoc, ModelKind};
 
 pub(super) const DOC: ModelDoc = ModelDoc {
@@ -39,5 +40,6 @@ pub(super) const DOC: ModelDoc = ModelDoc {
                    its class.",
             test: "one_limit_for_both_queues",
         },
+        PROTECTION,
     ],
 };

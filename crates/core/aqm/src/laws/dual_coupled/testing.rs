@@ -14,11 +14,13 @@ impl Checked for DualCoupledConfig {
             decide: input.decide(),
             scheduler: input.scheduler(),
             mtu: u32::from(input.short()),
+            protection: input.protection(),
             limit: input.extent(),
         }
     }
 
     fn promise(&self) -> Promise {
-        Promise { order: Order::ByMask(0b11), ..Promise::of_fifo(self.limit) }
+        let order = if self.protection.is_some() { Order::None } else { Order::ByMask(0b11) };
+        Promise { order, ..Promise::of_fifo(self.limit) }
     }
 }

@@ -19,6 +19,7 @@ const BASE: DualCoupledConfig = DualCoupledConfig {
     scheduler: SchedulerConfig::StrictPriority,
     mtu: 1500,
     limit: Extent::Unlimited,
+    protection: None,
 };
 
 /// Claim A28: p_r = (p_d / 8)^2 within 5 % for every length of the classic queue until all ECT packets are marked;

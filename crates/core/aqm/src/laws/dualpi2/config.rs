@@ -2,9 +2,9 @@
 //! [RFC 9332](https://www.rfc-editor.org/rfc/rfc9332).
 
 use super::pi::acting_hz;
-use super::{DualPi2, doc};
+use super::{DualPi2, DualPi2Form, doc};
 use crate::shell::{Bound, Dual, Lanes};
-use crate::{DecideAt, Extent, LawConfig, SchedulerConfig, TcError};
+use crate::{DecideAt, DelayRampConfig, Extent, LawConfig, ProtectionConfig, SchedulerConfig, TcError};
 use alloc::boxed::Box;
 use shoal_units::{ModelDoc, Rate, Span};
 
@@ -28,6 +28,9 @@ pub enum NativeMarking {
         /// Nothing is marked if at most this many packets wait, including the leaving one.
         min_packets: u32,
     },
+    /// DOCSIS ([RFC 9957](https://www.rfc-editor.org/rfc/rfc9957)): the probability rises linearly with the delay that an
+    /// arriving packet meets; only with decisions on arrival.
+    DelayRamp(DelayRampConfig),
 }
 
 /// How a probability is turned into decisions.
@@ -43,10 +46,14 @@ pub enum Tossing {
 /// DualPI2 with the parameters of `tc qdisc add ... dualpi2`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct DualPi2Config {
+    /// Whose controller it is.
+    pub form: DualPi2Form,
     /// Queueing time that the controller aims at, counted in whole microseconds.
     pub target: Span,
     /// Time between updates of the probability, counted in whole microseconds.
     pub tupdate: Span,
+    /// Time of the first update after the queue was set up, which is when the run begins.
+    pub first_update: Span,
     /// Integral gain in 1/256 Hz.
     pub alpha_256th_hz: u32,
     /// Proportional gain in 1/256 Hz.
@@ -74,12 +81,14 @@ pub struct DualPi2Config {
     pub limit: Extent,
     /// The link's MTU in bytes, for the scheduler.
     pub mtu: u32,
+    /// Queue protection, if there is one.
+    pub protection: Option<ProtectionConfig>,
 }
 
 impl DualPi2Config {
     /// The gain in Hz that acts for one in 1/256 Hz: the kernel keeps it in whole units of its own.
-    pub fn acting_gain_hz(gain_256th_hz: u32) -> f64 {
-        acting_hz(gain_256th_hz)
+    pub fn acting_gain_hz(gain_256th_hz: u32, form: DualPi2Form) -> f64 {
+        acting_hz(gain_256th_hz, form)
     }
 }
 
@@ -90,7 +99,8 @@ impl LawConfig for DualPi2Config {
     fn build(&self, line_rate: Rate) -> Result<Self::Queue, TcError> {
         let limit = Bound::new(self.limit, line_rate).and_bytes(self.memory_limit_bytes);
         let lanes = Lanes::new(limit, self.scheduler, self.mtu, line_rate);
-        Ok(Box::new(Dual::new(DualPi2::new(self), lanes)))
+        let law = DualPi2::new(self, line_rate);
+        Ok(Box::new(Dual::new(law, lanes).protected(self.protection.as_ref(), line_rate)))
     }
 
     fn limit(&self) -> Extent {

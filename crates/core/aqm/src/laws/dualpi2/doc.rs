@@ -1,5 +1,6 @@
 //! What users read about it, and its known differences.
 
+use crate::shell::PROTECTION;
 use shoal_units::{Difference, ModelDoc, ModelKind};
 
 pub(super) const DOC: ModelDoc = ModelDoc {
@@ -7,7 +8,8 @@ pub(super) const DOC: ModelDoc = ModelDoc {
     kind: ModelKind::Queue,
     summary: "Two queues and one PI controller: low-latency packets are marked with k p', classic ones dropped with \
               p'^2.",
-    follows: "Linux net/sched/sch_dualpi2.c (6.18) in its integers; options of RFC 9332 appendix A",
+    follows: "Linux net/sched/sch_dualpi2.c (6.18) in its integers; options of RFC 9332 appendix A, of RFC 9957, and of \
+              L4STeam/linux",
     differences: &[
         Difference {
             text: "There are no filters, and no class of low-latency packets that is never marked: the codepoint \
@@ -44,6 +46,27 @@ pub(super) const DOC: ModelDoc = ModelDoc {
                    RFC's real numbers.",
             test: "the_larger_likelihood_marks",
         },
+        Difference {
+            text: "form = \"l4steam\" follows L4STeam/linux at 29c297fd79dd (2019 to 2021) where that differs in what it \
+                   computes: gains are scaled as in mainline and then divided by 127, each product by itself, where \
+                   mainline divides by 64: 0.16 and 3.2 Hz act as 0.0807 and 1.611 Hz. The first update comes half a \
+                   second after set-up, and the step spares packets that met less than two. ECT(0) in the classic queue \
+                   is marked, and dropped on overload, in both. Its largest gain of 40000 Hz is not checked.",
+            test: "gains_act_as_about_half",
+        },
+        Difference {
+            text: "The L4S team's module updates by a timer that counts jiffies and takes the next slot: 16 ms become \
+                   17 ms with HZ = 1000 and 20 ms with HZ = 250. Here updates come every tupdate: write tupdate = \
+                   \"17 ms\" or \"20 ms\" for them.",
+            test: "the_first_update_is_half_a_second_after_set_up",
+        },
+        Difference {
+            text: "native = \"docsis-ramp\" is the ramp of RFC 9957 with the bytes of the low-latency queue at the line's \
+                   rate, the arriving packet included, as downstream in DOCSIS; upstream it takes a virtual queue. \
+                   The coupled probability is dualpi2's, not that of DOCSIS' PIE.",
+            test: "arrivals_are_marked_by_the_bytes_that_they_meet",
+        },
+        PROTECTION,
         Difference {
             text: "No difference, but what a user of RFC 9332 may not expect: gains are rounded down twice, by tc to \
                    multiples of 1/256 Hz and by the kernel to such of 10^9 / 2^38 Hz, about 1/275. An alpha of 0.15 Hz \

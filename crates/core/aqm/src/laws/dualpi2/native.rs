@@ -1,17 +1,20 @@
 //! The low-latency queue's own law.
 
 use super::pi::MAX_PROBABILITY;
+use crate::sched::Lane;
+use crate::shell::{DelayRamp, Passage};
 use crate::{Extent, NativeMarking};
 use alloc::collections::VecDeque;
 use shoal_packet::Packet;
-use shoal_units::Time;
 use shoal_units::cast::fit_u64;
+use shoal_units::{Rate, Time};
 
-/// Linux' step or the RFC's ramp.
+/// Linux' step, the ramp of RFC 9332, or that of DOCSIS.
 #[derive(Clone, Debug)]
 pub(super) enum Native {
     Step(Step),
     Ramp { min_ns: u64, range_ns: u64, min_packets: u32 },
+    DelayRamp(DelayRamp),
 }
 
 /// A threshold on the packet's wait or on the queue that it leaves behind.
@@ -32,7 +35,7 @@ enum Threshold {
 }
 
 impl Native {
-    pub(super) fn new(config: NativeMarking) -> Self {
+    pub(super) fn new(config: NativeMarking, line_rate: Rate) -> Self {
         match config {
             NativeMarking::Step { threshold, min_packets } => Self::Step(Step {
                 threshold: match threshold {
@@ -47,12 +50,13 @@ impl Native {
             NativeMarking::Ramp { min, range, min_packets } => {
                 Self::Ramp { min_ns: min.as_nanos(), range_ns: range.as_nanos(), min_packets }
             }
+            NativeMarking::DelayRamp(config) => Self::DelayRamp(DelayRamp::new(config, line_rate)),
         }
     }
 
     /// Records that a packet joins the low-latency queue of `packets`.
     #[inline]
-    pub(super) fn on_arrival(&mut self, packets: u32) {
+    pub(super) fn on_joining(&mut self, packets: u32) {
         if let Self::Step(step) = self
             && step.min_packets > 0
         {
@@ -80,7 +84,21 @@ impl Native {
                 Threshold::Packets(limit) => packets > limit,
                 Threshold::Bytes(limit) => bytes > limit,
             },
-            Self::Ramp { .. } => false,
+            Self::Ramp { .. } | Self::DelayRamp(_) => false,
+        }
+    }
+
+    /// The probability of DOCSIS' ramp for a packet that arrives, in 2^-32: by the delay of the low-latency queue's
+    /// bytes, the packet's own included.
+    #[inline]
+    pub(super) fn likelihood_on_arrival(&self, passage: &Passage<'_>) -> u64 {
+        match self {
+            Self::DelayRamp(ramp) if passage.lane == Lane::Low => {
+                let bytes = passage.waiting.lane(Lane::Low).backlog_with(passage.packet).bytes;
+                // The largest random number is certain already.
+                ramp.likelihood(ramp.delay_ns(bytes)).min(MAX_PROBABILITY.into())
+            }
+            _ => 0,
         }
     }
 

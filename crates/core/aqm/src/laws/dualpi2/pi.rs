@@ -2,12 +2,15 @@
 //! [`net/sched/sch_dualpi2.c`](https://elixir.bootlin.com/linux/v6.17/source/net/sched/sch_dualpi2.c),
 //! `calculate_probability`).
 
+use super::DualPi2Form;
 use shoal_units::cast::low_u32;
+
 /// The controller's state: the base probability p', as a fraction of 2^32 - 1.
 ///
 /// Gains are per nanosecond in 2^-38: they are scaled so that 1/256 Hz is not lost.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pi {
+    form: DualPi2Form,
     target_ns: i64,
     alpha: u32,
     beta: u32,
@@ -20,13 +23,11 @@ pub(super) struct Pi {
 /// Probability 1.
 pub(super) const MAX_PROBABILITY: u32 = u32::MAX;
 
-/// Fractional bits of the gains beyond those of the probability.
-const GRANULARITY: u32 = 6;
-
 impl Pi {
     /// A controller with gains in 1/256 Hz. With `stop_at` k the probability stops at 1/k.
-    pub(super) fn new(target_ns: u64, alpha: u32, beta: u32, stop_at: Option<u8>) -> Self {
+    pub(super) fn new(form: DualPi2Form, target_ns: u64, alpha: u32, beta: u32, stop_at: Option<u8>) -> Self {
         Self {
+            form,
             target_ns: target_ns.cast_signed(),
             alpha: scale(alpha),
             beta: scale(beta),
@@ -49,9 +50,9 @@ impl Pi {
         let integral = delay.wrapping_sub(self.target_ns).wrapping_mul(i64::from(self.alpha));
         let proportional =
             delay.wrapping_sub(self.last_delay_ns.cast_signed()).wrapping_mul(i64::from(self.beta));
-        let delta = integral.wrapping_add(proportional);
+        let delta = self.form.change(integral, proportional);
         self.last_delay_ns = delay_ns;
-        let step = low_u32(delta.unsigned_abs() >> GRANULARITY);
+        let step = low_u32(delta.unsigned_abs());
         let old = self.probability;
         let new = if delta > 0 {
             let new = old.wrapping_add(step);
@@ -72,8 +73,8 @@ fn scale(gain: u32) -> u32 {
 
 /// The gain in Hz that acts for one in 1/256 Hz: a second adds 10^9 times the scaled gain, less its fractional bits, to
 /// a probability of which 2^32 - 1 is one.
-pub(super) fn acting_hz(gain: u32) -> f64 {
-    f64::from(scale(gain)) * 1e9 / f64::from(1u32 << GRANULARITY) / f64::from(MAX_PROBABILITY)
+pub(super) fn acting_hz(gain: u32, form: DualPi2Form) -> f64 {
+    form.acting(scale(gain)) * 1e9 / f64::from(MAX_PROBABILITY)
 }
 
 #[cfg(test)]
@@ -84,7 +85,7 @@ mod tests {
 
     /// Linux' defaults: target 15 ms, 41/256 and 819/256 Hz.
     fn linux() -> Pi {
-        Pi::new(15 * MS, 41, 819, None)
+        Pi::new(DualPi2Form::Mainline, 15 * MS, 41, 819, None)
     }
 
     #[test]
@@ -143,7 +144,7 @@ mod tests {
 
     #[test]
     fn without_drops_on_overload_it_stops_where_l_is_certain() {
-        let mut pi = Pi::new(15 * MS, 41, 819, Some(2));
+        let mut pi = Pi::new(DualPi2Form::Mainline, 15 * MS, 41, 819, Some(2));
         for n in 1..20 {
             pi.update(n * 50 * MS);
         }
@@ -153,7 +154,7 @@ mod tests {
     /// Changes of less than 2^-32 are truncated to zero in both directions: 1 ns * 44 >> 6 = 0.
     #[test]
     fn changes_below_the_unit_are_lost() {
-        let mut pi = Pi::new(15 * MS, 41, 0, None);
+        let mut pi = Pi::new(DualPi2Form::Mainline, 15 * MS, 41, 0, None);
         // 10 ms * 44 >> 6.
         pi.update(25 * MS);
         for delay_ns in [15 * MS + 1, 15 * MS, 15 * MS - 1] {
@@ -162,10 +163,24 @@ mod tests {
         }
     }
 
+    /// The delays of [`the_probability_to_the_digit`] in the L4S team's integers: 10 ms make -220e6 / 127 = -1,732,283
+    /// and 8790e6 / 127 = 69,212,598; 20 ms then 220e6 / 127 = 1,732,283 and 69,212,598; 15,000,001 ns then 44 / 127 = 0
+    /// and -4,394,999,121 / 127 = -34,606,292.3; and 0 is below zero.
+    #[test]
+    fn the_l4s_team_divides_each_product_by_127() {
+        let mut pi = Pi::new(DualPi2Form::L4sTeam, 15 * MS, 41, 819, None);
+        for (delay_ns, sum) in
+            [(10 * MS, 67_480_315), (20 * MS, 138_425_196), (15_000_001, 103_818_904), (0, 0), (0, 0)]
+        {
+            pi.update(delay_ns);
+            assert_eq!(pi.probability(), sum, "{delay_ns}");
+        }
+    }
+
     /// Without proportional gain a constant error is integrated linearly: each update adds alpha (q - target).
     #[test]
     fn a_constant_error_integrates() {
-        let mut pi = Pi::new(15 * MS, 41, 0, None);
+        let mut pi = Pi::new(DualPi2Form::Mainline, 15 * MS, 41, 0, None);
         for _ in 0..100 {
             pi.update(25 * MS);
         }

@@ -1,15 +1,21 @@
 //! DualPI2, decision by decision. The controller's arithmetic is tested beside it.
 
+mod docsis;
+mod l4s_team;
+mod protection;
+
 use crate::testing::bench::{Bench, dropped, is_likely, mark_of};
 use crate::{
-    AnyQueue, Backlog, Class, DecideAt, Dequeued, DualPi2Config, Extent, NativeMarking, Queue, Reason,
-    SchedulerConfig, Tossing, Verdict,
+    AnyQueue, Backlog, Class, DecideAt, Dequeued, DualPi2Config, DualPi2Form, Extent, NativeMarking, Queue,
+    Reason, SchedulerConfig, Tossing, Verdict,
 };
 use shoal_packet::Ecn;
 use shoal_units::{Span, Time};
 
 /// The defaults of tc, with any ECT packet in the low-latency queue.
 const LINUX: DualPi2Config = DualPi2Config {
+    form: DualPi2Form::Mainline,
+    first_update: Span::from_millis(16),
     target: Span::from_millis(15),
     tupdate: Span::from_millis(16),
     alpha_256th_hz: 41,
@@ -25,12 +31,14 @@ const LINUX: DualPi2Config = DualPi2Config {
     memory_limit_bytes: u64::MAX,
     limit: Extent::Packets(10_000),
     mtu: 1500,
+    protection: None,
 };
 
 /// p' changes once a second, by the change of the queueing time; the low-latency queue has no law of its own.
 const HELD: DualPi2Config = DualPi2Config {
     target: Span::ZERO,
     tupdate: Span::from_secs(1),
+    first_update: Span::from_secs(1),
     alpha_256th_hz: 0,
     beta_256th_hz: 64,
     native: NativeMarking::Step { threshold: Extent::Unlimited, min_packets: 0 },
@@ -383,13 +391,14 @@ fn a_step_in_bytes_looks_at_what_is_left_behind() {
 /// 40: 40 * 10^9 / 64 / (2^32 - 1) = 0.14552 Hz. 3 Hz are 768, and 824.6, of which 824 are 2.9977 Hz.
 #[test]
 fn gains_that_act_are_rounded_twice() {
+    let form = DualPi2Form::Mainline;
     for (gain_256th_hz, acting) in [(38, 0.145_519), (768, 2.997_694), (41, 0.160_071), (819, 3.197_783)] {
-        let measured = DualPi2Config::acting_gain_hz(gain_256th_hz);
+        let measured = DualPi2Config::acting_gain_hz(gain_256th_hz, form);
         assert!((measured - acting).abs() < 1e-6, "{gain_256th_hz}: {measured}");
     }
     // What acts is what a controller adds: 10 ms above the target are 0.01 s times the gain, in one update.
-    let mut pi = super::Pi::new(15_000_000, 38, 0, None);
+    let mut pi = super::Pi::new(form, 15_000_000, 38, 0, None);
     pi.update(25_000_000);
     let added = f64::from(pi.probability()) / f64::from(u32::MAX);
-    assert!((added - 0.01 * DualPi2Config::acting_gain_hz(38)).abs() < 1e-9, "{added}");
+    assert!((added - 0.01 * DualPi2Config::acting_gain_hz(38, form)).abs() < 1e-9, "{added}");
 }

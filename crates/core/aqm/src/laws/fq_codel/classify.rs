@@ -1,6 +1,7 @@
 //! Assigns the packets of a flow to a queue.
 
 use crate::FlowQueues;
+use crate::flow_hash::FlowHash;
 use shoal_packet::FlowId;
 use shoal_units::Stream;
 
@@ -11,9 +12,7 @@ pub(super) enum Classifier {
     Hashed {
         /// Number of queues.
         queues: u32,
-        /// Key of the hash, drawn when the first packet arrives, as a kernel draws the key of its flow hash
-        /// when it is first needed.
-        key: Option<u64>,
+        hash: FlowHash,
     },
     /// Each flow has the queue with its own number.
     PerFlow,
@@ -22,7 +21,9 @@ pub(super) enum Classifier {
 impl Classifier {
     pub(super) fn new(flows: FlowQueues) -> Self {
         match flows {
-            FlowQueues::Hashed(queues) => Self::Hashed { queues: queues.clamp(1, 65_536), key: None },
+            FlowQueues::Hashed(queues) => {
+                Self::Hashed { queues: queues.clamp(1, 65_536), hash: FlowHash::default() }
+            }
             FlowQueues::PerFlow => Self::PerFlow,
         }
     }
@@ -40,21 +41,12 @@ impl Classifier {
     pub(super) fn queue_of(&mut self, flow: FlowId, random: &mut Stream) -> u32 {
         match self {
             Self::PerFlow => flow.0,
-            Self::Hashed { queues, key } => {
-                let key = *key.get_or_insert_with(|| random.uniform_u64());
-                // `reciprocal_scale` of 32 bits of hash.
-                (((mixed(key ^ u64::from(flow.0)) >> 32) * u64::from(*queues)) >> 32) as u32
+            Self::Hashed { queues, hash } => {
+                // `reciprocal_scale`.
+                ((u64::from(hash.of(flow, random)) * u64::from(*queues)) >> 32) as u32
             }
         }
     }
-}
-
-/// The finaliser of SplitMix64 (Steele, Lea and Flood 2014): every bit of the input moves every bit of the output.
-#[inline]
-const fn mixed(mut x: u64) -> u64 {
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
 }
 
 #[cfg(test)]
