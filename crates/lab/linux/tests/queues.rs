@@ -112,6 +112,12 @@ fn fq_codel_with_a_hash_or_a_queue_for_each_flow() {
     assert!(numbers(&found[1].1).contains(&(5, 2)));
     // Selector 1 of mask 3.
     assert_eq!(numbers(&found[1].1)[8..], [(7, 1000), (10, 1), (11, 3)][..]);
+    // In tc's own words it is the same.
+    let selected =
+        r#"kind = "fq-codel", classifier = "flow", ce_threshold = "1 ms", ce_threshold_selector = "1/0x3""#;
+    assert_eq!(disciplines(&plan(selected).unwrap()), found);
+    let ect0 = plan(&selected.replace("1/0x3", "0x2/0x3")).unwrap();
+    assert!(typed(&ect0)[0].contains(" ce_threshold_selector 0x2/0x3 "));
     // Handle 10:, below which the classes are.
     assert_eq!(numbers(&found[0].1)[3], (5, 10 << 16));
     assert!(typed(&each)[0].contains(" ce_threshold 1000us ce_threshold_selector 0x1/0x3 "));

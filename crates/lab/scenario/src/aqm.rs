@@ -8,6 +8,7 @@
 mod classes;
 mod codel;
 mod coupled;
+mod ds_selector;
 mod dual_coupled;
 mod dual_red;
 mod dualpi2;

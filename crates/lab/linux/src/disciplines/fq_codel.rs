@@ -32,13 +32,14 @@ impl Express for FqCodelConfig {
             .u32(attribute::QUANTUM, self.quantum_bytes)
             .u32(attribute::DROP_BATCH_SIZE, self.drop_batch)
             .u32(attribute::MEMORY_LIMIT, memory);
-        let mut selector = "";
+        let mut selector = String::new();
         if let Some(threshold) = law.ce_threshold {
             options = options.u32(attribute::CE_THRESHOLD, micros(threshold));
-            if law.ce_threshold_for == CeThresholdFor::Ect1 {
-                options =
-                    options.u8(attribute::CE_THRESHOLD_SELECTOR, 0b01).u8(attribute::CE_THRESHOLD_MASK, 0b11);
-                selector = " ce_threshold_selector 0x1/0x3";
+            if let CeThresholdFor::Field { value, mask } = law.ce_threshold_for {
+                options = options
+                    .u8(attribute::CE_THRESHOLD_SELECTOR, value)
+                    .u8(attribute::CE_THRESHOLD_MASK, mask);
+                selector = format!(" ce_threshold_selector {value:#x}/{mask:#x}");
             }
         }
         let tc = format!(

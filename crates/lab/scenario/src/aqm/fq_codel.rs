@@ -2,6 +2,7 @@
 
 use shoal_aqm::{CeThresholdFor, Extent, FlowQueues, FqCodelConfig};
 
+use super::ds_selector::DsSelector;
 use super::{Place, Resolve};
 use crate::field::{Section, choices};
 use crate::quantity::{Amount, Duration, PacketCount, Size};
@@ -35,7 +36,14 @@ pub struct FqCodel {
     pub ce_threshold: Option<Duration>,
     /// Packets that ce_threshold is for: all ECT, or ECT(1) only (tc's ce_threshold_selector 1/3).
     #[key(default = "ect", source = "codel_impl.h codel_dequeue (since 5.16)")]
-    pub ce_threshold_for: CeThresholdFor,
+    pub ce_threshold_for: ThresholdFor,
+    /// Packets that ce_threshold is for, by bits of the DS field, as tc has it: those of which the masked bits have the
+    /// value. Packets have the bits of ECN here: "0x1/0x3" is ECT(1), "0x2/0x3" ECT(0). Excludes ce_threshold_for.
+    #[key(
+        otherwise = "as ce_threshold_for says",
+        source = "codel_impl.h codel_dequeue (since 5.16); iproute2 q_fq_codel.c"
+    )]
+    pub ce_threshold_selector: Option<DsSelector>,
     /// What may wait in all queues together; tc's own default is 10240 packets. Beyond it the fattest queue is cut.
     #[key(otherwise = "the link's buffer", source = "sch_fq_codel.c fq_codel_init")]
     pub limit: Option<Amount>,
@@ -58,7 +66,16 @@ pub enum FlowClassifier {
 
 choices!(FlowClassifier { "hash" => Self::Hash, "flow" => Self::Flow, });
 
-choices!(CeThresholdFor { "ect" => Self::Ect, "ect1" => Self::Ect1, });
+/// Packets that a CE threshold is for, by name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ThresholdFor {
+    /// All ECN-capable ones.
+    Ect,
+    /// ECT(1).
+    Ect1,
+}
+
+choices!(ThresholdFor { "ect" => Self::Ect, "ect1" => Self::Ect1, });
 
 /// `fq_codel_change` raises a smaller quantum to this; here it is refused.
 const LEAST_QUANTUM: u64 = 256;
@@ -67,8 +84,8 @@ impl Resolve for FqCodel {
     type Config = FqCodelConfig;
 
     fn resolve(&self, law: &Place<'_>, limit: Extent) -> Option<FqCodelConfig> {
-        let FqCodel { target, interval, ecn, ce_threshold, ce_threshold_for, .. } = *self;
-        let parameters = law.codel_law((target, interval), ecn, (ce_threshold, ce_threshold_for));
+        let FqCodel { target, interval, ecn, ce_threshold, .. } = *self;
+        let parameters = law.codel_law((target, interval), ecn, (ce_threshold, law.threshold_for(self)));
         let limit = law.limit(self.limit, limit);
         let (flows, quantum) = (law.flow_queues(self), law.quantum(self));
         let memory = self.memory_limit.bytes().unwrap_or(u64::MAX);
@@ -97,6 +114,24 @@ impl Resolve for FqCodel {
 }
 
 impl Place<'_> {
+    fn threshold_for(&self, fq: &FqCodel) -> CeThresholdFor {
+        let Some(DsSelector { value, mask }) = fq.ce_threshold_selector else {
+            return match fq.ce_threshold_for {
+                ThresholdFor::Ect => CeThresholdFor::Ect,
+                ThresholdFor::Ect1 => CeThresholdFor::ECT1,
+            };
+        };
+        let key = "ce_threshold_selector";
+        if fq.ce_threshold.is_none() {
+            let hint = "write ce_threshold, as in \"1 ms\", or remove the selector";
+            self.keys.error(key, "a selector needs a ce_threshold", hint);
+        }
+        if self.port.remarks.is_written(&self.keys.at("ce_threshold_for")) {
+            self.keys.error(key, "ce_threshold_for excludes ce_threshold_selector", "keep one of them");
+        }
+        CeThresholdFor::Field { value, mask }
+    }
+
     fn flow_queues(&self, fq: &FqCodel) -> Option<FlowQueues> {
         match (fq.classifier, fq.flows) {
             (FlowClassifier::Flow, None) => Some(FlowQueues::PerFlow),

@@ -31,9 +31,20 @@ pub struct CodelParameters {
 pub enum CeThresholdFor {
     /// All ECN-capable packets.
     Ect,
-    /// Packets with ECT(1) only (`ce_threshold_selector 1/3`,
-    /// [RFC 9331](https://www.rfc-editor.org/rfc/rfc9331)).
-    Ect1,
+    /// Of these the packets whose DS field, of which packets here have the two bits of ECN, has `value` where `mask` has
+    /// ones (tc's `ce_threshold_selector VALUE/MASK`).
+    Field {
+        /// Value of the masked bits.
+        value: u8,
+        /// The bits that count.
+        mask: u8,
+    },
+}
+
+impl CeThresholdFor {
+    /// Packets with ECT(1) only, `ce_threshold_selector 0x1/0x3`
+    /// ([RFC 9331](https://www.rfc-editor.org/rfc/rfc9331)).
+    pub const ECT1: Self = Self::Field { value: 0b01, mask: 0b11 };
 }
 
 /// CoDel over one FIFO (Linux

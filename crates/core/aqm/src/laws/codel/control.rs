@@ -4,7 +4,7 @@
 use super::clock::{Instant, is_below, ticks};
 use crate::shell::Decision;
 use crate::{CeThresholdFor, CodelParameters, Reason};
-use shoal_packet::{Ecn, Packet};
+use shoal_packet::Packet;
 use shoal_units::Time;
 
 /// `rec_inv_sqrt` has 16 bits, arithmetic 32.
@@ -216,7 +216,9 @@ impl Control {
         let Some(threshold) = parameters.ce_threshold else { return Decision::Pass };
         let selected = match parameters.ce_threshold_for {
             CeThresholdFor::Ect => packet.ecn.is_capable(),
-            CeThresholdFor::Ect1 => packet.ecn == Ecn::Ect1,
+            CeThresholdFor::Field { value, mask } => {
+                packet.ecn.is_capable() && packet.ecn.bits() & mask == value
+            }
         };
         if selected && is_below(threshold, self.sojourn) {
             return Decision::Mark(Reason::Threshold);

@@ -21,7 +21,11 @@ impl CodelParameters {
             interval: input.delay(),
             ecn: input.flag(),
             ce_threshold: if input.flag() { Some(input.delay()) } else { None },
-            ce_threshold_for: if input.flag() { CeThresholdFor::Ect } else { CeThresholdFor::Ect1 },
+            ce_threshold_for: if input.flag() {
+                CeThresholdFor::Ect
+            } else {
+                CeThresholdFor::Field { value: input.byte(), mask: input.byte() }
+            },
             mtu_bytes: u32::from(input.short()),
         }
     }

@@ -155,9 +155,60 @@ fn beyond_the_ce_threshold_ect_packets_are_marked() {
     assert_eq!(mark(law, 976, Ecn::Ect0), None);
     assert_eq!(mark(law, 977, Ecn::Ect0), Some(Reason::Threshold));
     assert_eq!(mark(law, 977, Ecn::NotEct), None);
-    let l4s = CodelParameters { ce_threshold_for: CeThresholdFor::Ect1, ..law };
+    let l4s = CodelParameters { ce_threshold_for: CeThresholdFor::ECT1, ..law };
     assert_eq!(mark(l4s, 977, Ecn::Ect0), None);
     assert_eq!(mark(l4s, 977, Ecn::Ect1), Some(Reason::Threshold));
+}
+
+/// `(dsfield & mask) == selector`, of packets that are ECN-capable: Not-ECT 0, ECT(1) 1, ECT(0) 2, CE 3.
+#[test]
+fn the_selector_names_the_packets_of_the_ce_threshold() {
+    for (value, mask, marked) in [
+        (1, 3, [false, true, false]),
+        (2, 3, [false, false, true]),
+        (1, 1, [false, true, false]),
+        (2, 2, [false, false, true]),
+        // Not-ECT is selected, and cannot be marked; ECT(0) and ECT(1) have a zero in bit 0 and bit 1.
+        (0, 1, [false, false, true]),
+        (0, 2, [false, true, false]),
+        (0, 0, [false, true, true]),
+        (3, 3, [false, false, false]),
+    ] {
+        let law = CodelParameters {
+            ce_threshold: Some(Span::from_millis(1)),
+            ce_threshold_for: CeThresholdFor::Field { value, mask },
+            ..LAW
+        };
+        let marks = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0].map(|ecn| {
+            let mut bench = bench(law);
+            let _ = bench.arrive(1500, ecn);
+            bench.now = at_tick(977);
+            kernel_dequeue(&mut bench) == (0, Some(Some(Reason::Threshold)))
+        });
+        assert_eq!(marks, marked, "{value}/{mask}");
+    }
+}
+
+/// CoDel asks whether packets are ECN-capable, not which codepoint they have: signals come at the same packets.
+#[test]
+fn ect1_is_treated_as_ect0() {
+    for ecn_flag in [false, true] {
+        let run = |ecn| {
+            let mut bench = bench(CodelParameters { ecn: ecn_flag, ..LAW });
+            bench.arrivals(400, 1500, ecn);
+            let out: Vec<_> = (0..300u32)
+                .map(|n| {
+                    bench.now = at_tick(u64::from(n) * 1172);
+                    kernel_dequeue(&mut bench)
+                })
+                .collect();
+            out
+        };
+        let (ect1, ect0, not_ect) = (run(Ecn::Ect1), run(Ecn::Ect0), run(Ecn::NotEct));
+        assert_eq!(ect1, ect0);
+        assert_eq!(ect1 == not_ect, !ecn_flag);
+        assert!(not_ect.iter().any(|(drops, _)| *drops > 0));
+    }
 }
 
 #[test]

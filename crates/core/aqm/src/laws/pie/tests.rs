@@ -107,7 +107,9 @@ fn drops_are_spaced_by_the_accumulated_probability() {
 /// ECT packets are marked up to 10 % and dropped above; others are always dropped.
 #[test]
 fn marks_end_at_ten_percent() {
-    for (ecn_flag, ecn) in [(true, Ecn::Ect0), (true, Ecn::NotEct), (false, Ecn::Ect0)] {
+    for (ecn_flag, ecn) in
+        [(true, Ecn::Ect0), (true, Ecn::Ect1), (true, Ecn::NotEct), (false, Ecn::Ect0), (false, Ecn::Ect1)]
+    {
         let mut bench = Bench::of(PieConfig { ecn: ecn_flag, ..CONFIG });
         let _ = standing(&mut bench, Span::from_millis(60), ecn, at(0), at(400));
         let (mut low, mut high) = ((0, 0), (0, 0));
