@@ -4,8 +4,8 @@
 mod tests;
 
 use crate::{
-    Backlog, Class, Closed, Dequeued, Extent, Law, LawConfig, Level, Queue, Reason, TcError, Verdict, Watch,
-    for_each_law,
+    Backlog, Class, Closed, Dequeued, Extent, Law, LawConfig, Level, Queue, Reason, TcError, Tunnels,
+    Verdict, Watch, for_each_law,
 };
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -215,6 +215,9 @@ impl Queue for AnyQueue {
     #[inline]
     fn average_bytes(&self) -> Option<f64> {
         pass!(self, queue => queue.average_bytes())
+    }
+    fn set_tunnels(&mut self, tunnels: &Tunnels) {
+        pass!(self, queue => queue.set_tunnels(tunnels));
     }
     fn redirected(&self) -> u64 {
         pass!(self, queue => queue.redirected())

@@ -23,6 +23,7 @@ mod sched;
 mod shell;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod tunnels;
 
 pub use any::{AnyClosed, AnyQueue, DOCS, QueueConfig};
 pub use config::{DecideAt, Extent};
@@ -34,3 +35,4 @@ pub use shell::{
     Start, Store, Transmitter, Waiting, Watch,
 };
 pub use shoal_packet::{Backlog, Class, Reason};
+pub use tunnels::Tunnels;

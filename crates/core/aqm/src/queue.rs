@@ -1,5 +1,6 @@
 //! The interface of every queue.
 
+use crate::Tunnels;
 use shoal_packet::{Backlog, Class, Packet, Reason};
 use shoal_units::{Stream, Time};
 
@@ -86,6 +87,10 @@ pub trait Queue {
     /// The averaged queue in bytes, if the law keeps one. For output.
     fn average_bytes(&self) -> Option<f64> {
         None
+    }
+    /// Which flows it cannot tell apart; before the first packet, for queues that keep flows apart.
+    fn set_tunnels(&mut self, tunnels: &Tunnels) {
+        let _ = tunnels;
     }
     /// Packets that queue protection has sent to the classic queue so far. For output.
     fn redirected(&self) -> u64 {

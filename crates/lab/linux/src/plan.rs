@@ -107,6 +107,10 @@ fn controls(experiment: &Experiment, kernel: &Kernel, refusals: &mut Refusals) -
             let reason = format!("packets with code point {}: those of iperf3 have 0 here", group.dscp);
             refusals.add(&place, reason, "leave --generator out");
         }
+        if let Some(tunnel) = &group.tunnel {
+            let reason = format!("packets in the tunnel `{tunnel}`: the guest's have no outer header");
+            refusals.add(&place, reason, "leave tunnel out, or run this on the simulator");
+        }
         if matches!(flow.app, App::Unresponsive { .. }) {
             if kernel.generator.is_some() {
                 applications::check_iperf3(flow, None, &place, refusals);

@@ -4,10 +4,11 @@ mod flows;
 
 use crate::HostConfig;
 pub use flows::{All, Flows};
-use shoal_aqm::{ClassesConfig, MemoryShare, QueueConfig};
+use shoal_aqm::{ClassesConfig, MemoryShare, QueueConfig, Tunnels};
 use shoal_netem::Impairments;
 use shoal_tcp::{EndpointConfig, Pacing};
 use shoal_units::{Opportunities, Rate, RateChange, Span, Stream, Time, even_shares};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Index into [`Experiment::nodes`].
@@ -78,6 +79,21 @@ impl Experiment {
         let of_flow = |flow: Flow| self.groups[flow.group as usize].dscp;
         let asking = self.asking_flows().map(|number| self.flows.of(number));
         self.flows.iter().chain(asking).map(of_flow).collect()
+    }
+
+    /// Which connections queues cannot tell apart; `None` without tunnels. Those of a tunnel are seen as its first flow,
+    /// also those that carry requests, which are numbered after all flows ([`Self::asking_flows`]).
+    pub fn tunnels(&self) -> Option<Tunnels> {
+        if self.groups.iter().all(|group| group.tunnel.is_none()) {
+            return None;
+        }
+        let mut first_of = BTreeMap::new();
+        let asking = self.asking_flows().map(|number| self.flows.of(number));
+        let seen_as = (0u32..).zip(self.flows.iter().chain(asking)).map(|(number, flow)| {
+            let tunnel = self.groups[flow.group as usize].tunnel.as_deref();
+            tunnel.map_or(number, |name| *first_of.entry(name).or_insert(number))
+        });
+        Some(Tunnels::new(seen_as.collect()))
     }
 
     /// Flows that are traced if at most `count` may be. It defines `trace.controller_flows` and
@@ -367,6 +383,8 @@ pub struct Group {
     pub host: HostConfig,
     /// DiffServ code point of all packets of the group's flows, below 64.
     pub dscp: u8,
+    /// Name of the tunnel through which their packets go.
+    pub tunnel: Option<String>,
 }
 
 /// One flow.

@@ -128,6 +128,7 @@ pub(crate) fn plan(scenario: &Scenario, remarks: Remarks<'_>, lists: &FlowLists)
     notes::scalable_flows_in_the_classic_queue(&links, &endpoints, &mut cx);
     notes::queues_in_hosts(&links, &mut cx);
     notes::effects_of_laws(&links, &mut cx);
+    notes::idle_tunnels(&links, &cx);
     schedule::moving_links(&links, &mut cx);
     impairments::impaired_links(&links, &mut cx);
     impairments::lost_correlations(&links, &mut cx);
@@ -146,6 +147,7 @@ pub(crate) fn plan(scenario: &Scenario, remarks: Remarks<'_>, lists: &FlowLists)
         cc: group.cc.clone(),
         host,
         dscp: group.dscp.unwrap_or_default().number(),
+        tunnel: group.tunnel.clone(),
     });
     let experiment = Experiment {
         title: scenario.title.clone(),

@@ -1,6 +1,9 @@
 //! Values in base units: policies, queues, starts, applications.
 
-use shoal_aqm::{DecideAt, Extent, LinuxRedConfig, QueueConfig, StepConfig};
+use shoal_aqm::{
+    DecideAt, DelayRampConfig, DualPi2Form, Extent, LinuxRedConfig, NativeMarking, ProtectionConfig,
+    QueueConfig, StepConfig, Tunnels,
+};
 use shoal_cc::{AlphaUpdate, CcConfig, CutStyle, Gain, MarkCounting};
 use shoal_scenario::{App, Document, Experiment, Think, TraceConfig, TracedTable};
 use shoal_tcp::{CwrAck, EcnFeedback, EcnSetting, ReceiverConfig};
@@ -540,4 +543,78 @@ fn thresholds_of_red_in_packets_count_mean_packets() {
     assert_eq!(min_bytes("", ""), (30_000.0, vec![]));
     assert_eq!(min_bytes("", ", mtu = \"9000 B\""), (30_000.0, vec!["packets-of-mean-size"]));
     assert_eq!(min_bytes(", mean_packet = \"9000 B\"", ", mtu = \"9000 B\""), (180_000.0, vec![]));
+}
+
+/// The form names the defaults of the keys that differ; what is written goes before it.
+#[test]
+fn the_l4s_teams_form_has_its_own_defaults() {
+    let config = |keys: &str| {
+        let law = format!("aqm = {{ kind = \"dualpi2\"{keys} }}");
+        let QueueConfig::DualPi2(config) = resolve(&law, "cc = \"reno\"").links[0].queue else { panic!() };
+        let NativeMarking::Step { min_packets, .. } = config.native else { panic!() };
+        (config.form, config.first_update, min_packets)
+    };
+    let ms = Span::from_millis;
+    assert_eq!(config(""), (DualPi2Form::Mainline, ms(16), 0));
+    assert_eq!(config(", tupdate = \"20 ms\""), (DualPi2Form::Mainline, ms(20), 0));
+    let team = ", form = \"l4steam\"";
+    assert_eq!(config(team), (DualPi2Form::L4sTeam, ms(500), 2));
+    let own = format!("{team}, first_update = \"1 ms\", min_qlen_step = 0");
+    assert_eq!(config(&own), (DualPi2Form::L4sTeam, ms(1), 0));
+}
+
+/// Without keys, queue protection is that of the RFC, in every dual queue; beside DOCSIS' ramp it counts by that one.
+#[test]
+fn queue_protection_is_the_rfcs_or_counts_by_the_queues_ramp() {
+    let of = |law: &str| match resolve(&format!("aqm = {{ {law} }}"), "cc = \"reno\"").links[0].queue {
+        QueueConfig::DualPi2(config) => config.protection,
+        QueueConfig::DualCoupled(config) => config.protection,
+        ref other => panic!("{other:?}"),
+    };
+    assert_eq!(of("kind = \"dualpi2\""), None);
+    assert_eq!(of("kind = \"dualpi2\", protection = {}"), Some(ProtectionConfig::RFC_9957));
+    let coupled = "kind = \"dualq-coupled\", saturation = \"100 ms\", protection = {}";
+    assert_eq!(of(coupled), Some(ProtectionConfig::RFC_9957));
+    let ramp = "kind = \"dualpi2\", decide = \"enqueue\", native = \"docsis-ramp\", docsis_max = \"2 ms\"";
+    let ms = Span::from_millis;
+    let longer = DelayRampConfig { max: ms(2), ..DelayRampConfig::RFC_9957 };
+    let expected = ProtectionConfig { ramp: longer, ..ProtectionConfig::RFC_9957 };
+    assert_eq!(of(&format!("{ramp}, protection = {{}}")), Some(expected));
+    let own = "protection = { ramp_max = \"3 ms\", critical_delay = \"4 ms\", lg_aging = 20, attempts = 3 }";
+    let expected = ProtectionConfig {
+        ramp: DelayRampConfig { max: ms(3), ..longer },
+        critical_delay: Some(ms(4)),
+        lg_aging: 20,
+        attempts: 3,
+        ..expected
+    };
+    assert_eq!(of(&format!("{ramp}, {own}")), Some(expected));
+}
+
+/// Flows of a tunnel are seen as its first one, whatever group they are in, and so are the connections of their requests.
+#[test]
+fn a_tunnel_is_seen_as_its_first_flow() {
+    let group = |name: &str, rest: &str| {
+        format!("{{ name = \"{name}\", cc = \"reno\", rtt = \"8 ms\", count = 2{rest} }}")
+    };
+    let tunnels = |of: [&str; 3]| {
+        let request = ", app = { request = \"1 kB\", response = \"10 kB\" }";
+        let groups: Vec<_> = (0..3)
+            .map(|n| {
+                let tunnel =
+                    if of[n].is_empty() { String::new() } else { format!(", tunnel = \"{}\"", of[n]) };
+                group(["a", "b", "c"][n], &format!("{tunnel}{}", if n == 2 { request } else { "" }))
+            })
+            .collect();
+        let text = format!(
+            "duration = \"10 s\"\nbottleneck = {{ rate = \"40 Mbit/s\", aqm = {{ kind = \"fq-codel\" }} }}\nflows = [{}]\n",
+            groups.join(", ")
+        );
+        Document::parse(&text, "test.toml").unwrap_or_else(|e| panic!("{e}")).resolve(None).unwrap().tunnels()
+    };
+    assert_eq!(tunnels(["", "", ""]), None);
+    // Flows 0 and 1, 2 and 3, 4 and 5, and 6 and 7 for the requests of 4 and 5.
+    let seen_as = |flows: [u32; 8]| Some(Tunnels::new(flows.into()));
+    assert_eq!(tunnels(["", "vpn", "vpn"]), seen_as([0, 1, 2, 2, 2, 2, 2, 2]));
+    assert_eq!(tunnels(["x", "y", "x"]), seen_as([0, 0, 2, 2, 0, 0, 0, 0]));
 }

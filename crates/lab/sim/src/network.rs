@@ -84,6 +84,7 @@ impl Network {
     pub(crate) fn new(experiment: &Experiment, recorder: Recorder) -> Self {
         let pools = Pools::new(experiment);
         let segmenting = segmenting_cards(experiment);
+        let tunnels = experiment.tunnels();
         let ports = (0u32..)
             .zip(&experiment.links)
             .zip(shoal_measure::link_numbers(experiment))
@@ -97,6 +98,9 @@ impl Network {
                 port.card_queue = card_queue;
                 port.member = pools.member(index);
                 port.hot.is_special |= port.member != ALONE;
+                if let Some(tunnels) = &tunnels {
+                    port.set_tunnels(tunnels);
+                }
                 if experiment.is_card(link) {
                     port.become_card();
                 }

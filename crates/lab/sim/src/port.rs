@@ -11,7 +11,7 @@ use crate::impaired::Impaired;
 use crate::recorder::Recorder;
 use crate::wire::{Course, Wire};
 use closed::Closed;
-use shoal_aqm::{AnyQueue, Backlog, Dequeued, Queue, Verdict};
+use shoal_aqm::{AnyQueue, Backlog, Dequeued, Queue, Tunnels, Verdict};
 use shoal_packet::{Packet, Reason};
 use shoal_scenario::{Link, Schedule};
 use shoal_units::cast::fit_u32;
@@ -157,6 +157,13 @@ impl Port {
             hot.due = line.timer;
         }
         Self { hot, course, probe, head, is_card: false, card_queue: None, member: ALONE }
+    }
+
+    /// Tells the queue which flows it cannot tell apart, before anything comes through it.
+    pub(crate) fn set_tunnels(&mut self, tunnels: &Tunnels) {
+        if let Head::Line(line) = &mut self.head {
+            line.queue.set_tunnels(tunnels);
+        }
     }
 
     /// Makes the port the card of a host, before anything comes through it.

@@ -18,7 +18,7 @@ mod tests;
 pub use config::{ClassConfig, ClassesConfig, Service};
 
 use crate::sched::{Dwrr, TokenBucket};
-use crate::{AnyQueue, Backlog, Class, Dequeued, MemoryShare, Queue, Reason, TcError, Verdict};
+use crate::{AnyQueue, Backlog, Class, Dequeued, MemoryShare, Queue, Reason, TcError, Tunnels, Verdict};
 use alloc::vec::Vec;
 use shoal_packet::Packet;
 use shoal_units::{Rate, Stream, Time};
@@ -138,6 +138,16 @@ impl Classes {
 }
 
 impl Queue for Classes {
+    fn set_tunnels(&mut self, tunnels: &Tunnels) {
+        for queue in &mut self.queues {
+            queue.inner.set_tunnels(tunnels);
+        }
+    }
+
+    fn redirected(&self) -> u64 {
+        self.queues.iter().map(|queue| queue.inner.redirected()).sum()
+    }
+
     // Not inlined in [`AnyQueue`]: most ports have no traffic classes.
     #[inline(never)]
     fn enqueue(&mut self, packet: &Packet, now: Time, random: &mut Stream) -> Verdict {

@@ -23,7 +23,7 @@ pub use config::{FlowQueues, FqCodelConfig};
 use super::codel::{Control, Parameters};
 use crate::sched::Drr;
 use crate::shell::{Bound, Decision, Transmitter, mark};
-use crate::{Backlog, Class, Dequeued, Queue, Reason, Verdict};
+use crate::{Backlog, Class, Dequeued, Queue, Reason, Tunnels, Verdict};
 use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -36,6 +36,7 @@ use shoal_units::{Rate, Stream, Time};
 #[derive(Clone, Debug)]
 pub struct FqCodel {
     classifier: Classifier,
+    tunnels: Tunnels,
     parameters: Parameters,
     queues: Vec<FlowQueue>,
     chains: Chains,
@@ -67,6 +68,7 @@ impl FqCodel {
         let queues = classifier.queues();
         Self {
             classifier,
+            tunnels: Tunnels::default(),
             parameters: Parameters::new(&config.law),
             queues: vec![FlowQueue::EMPTY; queues],
             chains: Chains::new(),
@@ -161,7 +163,7 @@ impl Queue for FqCodel {
         if !self.turns.is_idle() && self.line.idle_since(Time::ZERO, self.all, now).is_some() {
             self.fall_idle();
         }
-        let index = self.classifier.queue_of(packet.flow, random);
+        let index = self.classifier.queue_of(self.tunnels.outer(packet.flow), random);
         if index as usize >= self.queues.len() {
             self.queues.resize(index as usize + 1, FlowQueue::EMPTY);
             self.turns.grow(index as usize + 1);
@@ -204,6 +206,10 @@ impl Queue for FqCodel {
 
     fn take_displaced(&mut self) -> Option<(Packet, Reason)> {
         Some((self.displaced.pop_front()?, Reason::Buffer))
+    }
+
+    fn set_tunnels(&mut self, tunnels: &Tunnels) {
+        self.tunnels = tunnels.clone();
     }
 
     #[inline]

@@ -3,7 +3,9 @@
 use super::protection::Protection;
 use super::{Bound, Decision, Store, Transmitter, mark};
 use crate::sched::{Heads, Lane, Scheduler};
-use crate::{Backlog, Class, Dequeued, Extent, ProtectionConfig, Queue, Reason, SchedulerConfig, Verdict};
+use crate::{
+    Backlog, Class, Dequeued, Extent, ProtectionConfig, Queue, Reason, SchedulerConfig, Tunnels, Verdict,
+};
 use alloc::boxed::Box;
 use shoal_packet::Packet;
 use shoal_units::{Rate, Span, Stream, Time};
@@ -160,6 +162,12 @@ impl<L: DualLaw> Queue for Dual<L> {
     #[inline]
     fn probability(&self) -> Option<f64> {
         self.law.probability()
+    }
+
+    fn set_tunnels(&mut self, tunnels: &Tunnels) {
+        if let Some(protection) = &mut self.protection {
+            protection.set_tunnels(tunnels);
+        }
     }
 
     fn redirected(&self) -> u64 {

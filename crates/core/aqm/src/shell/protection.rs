@@ -14,6 +14,7 @@ mod tests;
 pub use config::{DelayRampConfig, ProtectionConfig};
 
 use super::delay_ramp::DelayRamp;
+use crate::Tunnels;
 use buckets::Buckets;
 use shoal_packet::Packet;
 use shoal_units::{Difference, Rate, Stream, Time};
@@ -40,6 +41,7 @@ pub(crate) struct Protection {
     /// `qLSCORE_MAX`.
     ceiling_ns: u64,
     buckets: Buckets,
+    tunnels: Tunnels,
     redirected: u64,
 }
 
@@ -56,8 +58,14 @@ impl Protection {
             lg_aging: config.lg_aging.min(LG_SECOND),
             ceiling_ns: config.ceiling.as_nanos(),
             buckets: Buckets::new(config.bucket_bits, config.attempts),
+            tunnels: Tunnels::default(),
             redirected: 0,
         }
+    }
+
+    /// Flows of a tunnel share a score.
+    pub(crate) fn set_tunnels(&mut self, tunnels: &Tunnels) {
+        self.tunnels = tunnels.clone();
     }
 
     /// Whether `packet`, with which `bytes` would wait in the low-latency queue, has to go to the classic one
@@ -67,7 +75,8 @@ impl Protection {
         let now_ns = now.as_picos() / 1000;
         let delay_ns = self.ramp.delay_ns(bytes);
         let more_ns = score_ns(self.ramp.likelihood(delay_ns), packet.size, self.lg_aging);
-        let score_ns = self.buckets.of(packet.flow, now_ns, random).fill(more_ns, self.ceiling_ns, now_ns);
+        let flow = self.tunnels.outer(packet.flow);
+        let score_ns = self.buckets.of(flow, now_ns, random).fill(more_ns, self.ceiling_ns, now_ns);
         let is_critical = delay_ns > self.critical_ns
             && u128::from(delay_ns) * u128::from(score_ns) > self.critical_product;
         let redirects = is_critical || score_ns >= self.ceiling_ns;

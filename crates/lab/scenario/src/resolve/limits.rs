@@ -46,6 +46,9 @@ pub(super) fn check_flows(cx: &Context<'_>) {
         if name.is_empty() || name.chars().any(char::is_control) {
             keys.error("name", "a group needs a readable name", "as in name = \"reno\"");
         }
+        if group.tunnel.as_deref().is_some_and(|name| name.is_empty() || name.chars().any(char::is_control)) {
+            keys.error("tunnel", "a tunnel needs a readable name", "as in tunnel = \"vpn\"");
+        }
         if let Some(first) = seen.insert(name, index) {
             let hint = format!("flows[{first}] has this name too; give each group its own name");
             keys.error("name", format!("duplicate flow group name \"{name}\""), hint);

@@ -50,6 +50,30 @@ pub(super) fn scalable_flows_in_the_classic_queue(
     }
 }
 
+/// Warns of tunnels that change nothing, because no queue keeps flows apart.
+pub(super) fn idle_tunnels(links: &[Link], cx: &Context<'_>) {
+    if links.iter().any(|link| keeps_flows_apart(&link.queue)) {
+        return;
+    }
+    for (index, group) in cx.scenario.flows.iter().enumerate() {
+        if group.tunnel.is_some() {
+            let hint =
+                "queues of kind \"fq-codel\" do, and dual queues with protection; or remove the tunnel";
+            cx.group(index).warning("tunnel", "no queue keeps flows apart: a tunnel changes nothing", hint);
+        }
+    }
+}
+
+fn keeps_flows_apart(queue: &QueueConfig) -> bool {
+    match queue {
+        QueueConfig::FqCodel(_) => true,
+        QueueConfig::DualPi2(law) => law.protection.is_some(),
+        QueueConfig::DualCoupled(law) => law.protection.is_some(),
+        QueueConfig::Classes(classes) => classes.queues.iter().any(|queue| keeps_flows_apart(&queue.law)),
+        _ => false,
+    }
+}
+
 /// Notes what laws have to say about their keys.
 pub(super) fn effects_of_laws(links: &[Link], cx: &mut Context<'_>) {
     let effects = cx.remarks.report.borrow_mut().take_effects();

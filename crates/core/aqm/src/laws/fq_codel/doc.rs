@@ -28,6 +28,16 @@ pub(super) const DOC: ModelDoc = ModelDoc {
             text: "drop_batch is what is written; for years the kernel turned any configured value into 1.",
             test: "the_fattest_flow_is_cut_in_batches_from_its_head",
         },
+        Difference {
+            text: "Flows that a scenario sends through a tunnel are one flow, as a kernel sees it that looks at the outer \
+                   header; a kernel's flow dissector may look inside of some tunnels without encryption. The bytes of \
+                   the outer header are not counted.",
+            test: "flows_of_a_tunnel_have_one_queue",
+        },
+        Difference {
+            text: "ce_threshold_selector sees the two ECN bits of the DS field only: packets carry no code point.",
+            test: "the_selector_names_the_packets_of_the_ce_threshold",
+        },
         EMPTY_QUEUE,
         SECOND_GAP,
     ],

@@ -3,7 +3,7 @@
 use crate::testing::bench::{Bench, LINE, mark_of};
 use crate::{
     CeThresholdFor, CodelParameters, Dequeued, Extent, FlowQueues, FqCodel, FqCodelConfig, LawConfig, Queue,
-    Reason, Verdict,
+    Reason, Tunnels, Verdict,
 };
 use shoal_packet::{Ecn, FlowId, Packet};
 use shoal_units::Span;
@@ -232,4 +232,41 @@ fn idle_flows_are_not_served() {
     assert!(next(&mut bench).is_none());
     let _ = bench.arrive_of(5, 40, Ecn::NotEct);
     assert_eq!(flows(&mut bench, 2), [5]);
+}
+
+/// Flows 0 to 2 go through one tunnel, 4 and 5 through another: they take turns with flow 3 as one flow each, in the order of
+/// their arrival, whether queues are hashed or not.
+#[test]
+fn flows_of_a_tunnel_have_one_queue() {
+    for classifier in [FlowQueues::PerFlow, FlowQueues::Hashed(65_536)] {
+        let mut bench = bench(FqCodelConfig { flows: classifier, ..CONFIG });
+        bench.queue.set_tunnels(&Tunnels::new([0, 0, 0, 3, 4, 4].into()));
+        // Flow 6 is beyond the end: it is seen as itself.
+        arrive_of_each(&mut bench, &[0, 1, 2, 1, 3, 3, 4, 5, 5, 4, 6]);
+        assert_eq!(flows(&mut bench, 11), [0, 3, 4, 6, 1, 3, 5, 2, 5, 1, 4]);
+    }
+}
+
+/// One queue for all and one for each flow have the CE threshold on a packet's own wait.
+#[test]
+fn the_ce_threshold_looks_at_the_packets_own_wait_in_any_queue() {
+    for classifier in [FlowQueues::Hashed(1), FlowQueues::PerFlow] {
+        let law = CodelParameters {
+            ce_threshold: Some(Span::from_millis(1)),
+            ce_threshold_for: CeThresholdFor::ECT1,
+            ..CONFIG.law
+        };
+        let mut bench = bench(FqCodelConfig { law, flows: classifier, ..CONFIG });
+        for ecn in [Ecn::Ect1, Ecn::Ect0] {
+            let _ = bench.arrive_of(u32::from(ecn.bits()), 1500, ecn);
+        }
+        bench.wait(Span::from_micros(1500));
+        let _ = bench.arrive_of(1, 1500, Ecn::Ect1);
+        let mut sent = Vec::new();
+        for _ in 0..3 {
+            sent.push(bench.send().1);
+        }
+        assert_eq!(sent.iter().filter(|mark| **mark == Some(Reason::Threshold)).count(), 1, "{sent:?}");
+        assert_eq!(sent[0], Some(Reason::Threshold));
+    }
 }

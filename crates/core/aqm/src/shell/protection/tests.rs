@@ -2,6 +2,7 @@
 
 use super::buckets::Buckets;
 use super::{Protection, ProtectionConfig, score_ns};
+use crate::Tunnels;
 use crate::shell::delay_ramp::CERTAIN;
 use shoal_packet::{FlowId, Packet};
 use shoal_units::{Rate, Span, Stream, Time};
@@ -206,4 +207,15 @@ fn one_random_number_is_drawn() {
     let mut fresh = Stream::new(1, "queue");
     let _ = fresh.uniform_u64();
     assert_eq!(random.uniform_u64(), fresh.uniform_u64());
+}
+
+/// Flows of a tunnel have one score: four packets of four flows are as much as four of one.
+#[test]
+fn flows_of_a_tunnel_share_a_score() {
+    let (mut protection, mut random) = protection(ProtectionConfig::RFC_9957);
+    protection.set_tunnels(&Tunnels::new([0, 0, 0, 0, 4].into()));
+    let of = [0, 1, 2, 3, 4, 5].map(|flow| {
+        protection.redirects(&Packet::empty(FlowId(flow), 1000), AT_END + 1, Time::ZERO, &mut random)
+    });
+    assert_eq!(of, [false, true, true, true, false, false]);
 }
