@@ -167,14 +167,19 @@ fn law(bytes: &mut Bytes<'_>) -> String {
             bytes.pick(&["classic", "total"]),
         ),
         8 => format!(
-            "{{ kind = \"dualpi2\", ecn_mask = \"{}\", native = \"{}\", marking = \"{}\", overload = \"{}\", \
-             scheduler = \"{}\", target = \"{}\" }}",
+            "{{ kind = \"dualpi2\", ecn_mask = \"{}\", {}, marking = \"{}\", overload = \"{}\", \
+             scheduler = \"{}\", target = \"{}\"{} }}",
             bytes.pick(&["any-ect", "l4s-ect"]),
-            bytes.pick(&["step", "ramp"]),
+            bytes.pick(&[
+                "native = \"step\"",
+                "native = \"ramp\"",
+                "native = \"docsis-ramp\", decide = \"enqueue\"",
+            ]),
             bytes.pick(&["random", "recur"]),
             bytes.pick(&["drop", "overflow"]),
             bytes.pick(&["priority", "weighted", "time-shifted"]),
             bytes.pick(&["15 ms", "1 ms"]),
+            bytes.pick(&["", ", form = \"l4steam\"", ", protection = { critical_score = \"1 ms\" }"]),
         ),
         9 => format!(
             "{{ kind = \"pi2\", target = \"{}\", estimate = \"{}\", ecn = {} }}",

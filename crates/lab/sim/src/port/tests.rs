@@ -5,10 +5,10 @@ use crate::recorder::{PacketSink, Recorder};
 use proptest::prelude::*;
 use shoal_aqm::{
     AnyQueue, AverageScope, CeThresholdFor, ClassConfig, ClassesConfig, CodelConfig, CodelParameters,
-    CoupledConfig, CoupledSlope, CouplingInput, DecideAt, Dequeued, DualCoupledConfig, DualPi2Config,
-    DualPi2Form, DualRedConfig, Extent, FifoConfig, FlowQueues, FqCodelConfig, LinuxRedConfig, MarkSpacing,
-    NativeMarking, PieConfig, Queue, QueueConfig, RedConfig, RedParameters, SchedulerConfig, Service,
-    ShaperConfig, StepConfig, Tossing, Verdict,
+    CoupledConfig, CoupledSlope, CouplingInput, DecideAt, DelayRampConfig, Dequeued, DualCoupledConfig,
+    DualPi2Config, DualPi2Form, DualRedConfig, Extent, FifoConfig, FlowQueues, FqCodelConfig, LinuxRedConfig,
+    MarkSpacing, NativeMarking, PieConfig, ProtectionConfig, Queue, QueueConfig, RedConfig, RedParameters,
+    SchedulerConfig, Service, ShaperConfig, StepConfig, Tossing, Verdict,
 };
 use shoal_packet::{Class, Ecn, FlowId, Packet, Reason, Seq};
 use shoal_scenario::{
@@ -146,6 +146,7 @@ fn queues() -> Vec<QueueConfig> {
             memory_limit_bytes: 15_000,
             drop_batch: 2,
         }),
+        protected(),
         // Has a timer.
         QueueConfig::Pie(PieConfig {
             target: Span::from_millis(1),
@@ -160,6 +161,31 @@ fn queues() -> Vec<QueueConfig> {
         }),
         classes([None; 3]),
     ]
+}
+
+/// The L4S team's controller, with the ramp of DOCSIS from 1 to 3 ms, and flows of which three packets are too many.
+fn protected() -> QueueConfig {
+    let ramp = DelayRampConfig { max: Span::from_millis(3), range: Span::from_millis(2), floor_bytes: 0 };
+    QueueConfig::DualPi2(DualPi2Config {
+        form: DualPi2Form::L4sTeam,
+        first_update: Span::from_micros(2500),
+        target: Span::from_millis(2),
+        tupdate: Span::from_micros(1800),
+        alpha_256th_hz: 41 << 4,
+        beta_256th_hz: 819 << 4,
+        coupling: 2,
+        native: NativeMarking::DelayRamp(ramp),
+        tossing: Tossing::Random,
+        ecn_mask: 0b11,
+        scheduler: SchedulerConfig::Weighted { classic_percent: 30 },
+        drop_on_overload: true,
+        decide: DecideAt::Enqueue,
+        min_backlog_bytes: 1500,
+        memory_limit_bytes: u64::MAX,
+        mtu: 1500,
+        protection: Some(ProtectionConfig { ramp, ..ProtectionConfig::RFC_9957 }),
+        limit: Extent::Packets(12),
+    })
 }
 
 /// A strict queue and two weighted ones, each of which may be shaped; flows 1 and 2 have the first two.
