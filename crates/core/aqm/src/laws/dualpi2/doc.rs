@@ -56,8 +56,8 @@ pub(super) const DOC: ModelDoc = ModelDoc {
         },
         Difference {
             text: "The L4S team's module updates by a timer that counts jiffies and takes the next slot: 16 ms become \
-                   17 ms with HZ = 1000 and 20 ms with HZ = 250. Here updates come every tupdate: write tupdate = \
-                   \"17 ms\" or \"20 ms\" for them.",
+                   17 ms with HZ = 1000 and 20 ms with HZ = 250, and the first comes after 504 ms with HZ = 1000. \
+                   Here updates come every tupdate: write tupdate = \"17 ms\" or \"20 ms\" for them.",
             test: "the_first_update_is_half_a_second_after_set_up",
         },
         Difference {

@@ -66,11 +66,6 @@ impl Buckets {
 
 #[cfg(test)]
 impl Buckets {
-    /// Gives a bucket to a flow until some time.
-    pub(super) fn hold(&mut self, number: usize, flow: FlowId, until_ns: u64) {
-        self.all[number] = Bucket { owner: Some(flow), expires_ns: until_ns };
-    }
-
     /// The score in a bucket.
     pub(super) fn score_ns(&self, number: usize, now_ns: u64) -> u64 {
         self.all[number].expires_ns.saturating_sub(now_ns)

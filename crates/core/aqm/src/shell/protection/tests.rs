@@ -1,8 +1,8 @@
 //! Queue protection: the law of the score in its unit, and who is redirected.
 
-use super::buckets::Buckets;
 use super::{Protection, ProtectionConfig, score_ns};
 use crate::Tunnels;
+use crate::flow_hash::FlowHash;
 use crate::shell::delay_ramp::CERTAIN;
 use shoal_packet::{FlowId, Packet};
 use shoal_units::{Rate, Span, Stream, Time};
@@ -140,25 +140,15 @@ fn a_paced_flow_of_one_percent_is_never_redirected() {
     assert_eq!(protection.redirected(), building);
 }
 
-/// Flows and the buckets of their two attempts, of which there are 32.
+/// Flows and the buckets of their two attempts, of which there are 32: the first and the next five bits of the hash.
 fn attempts_of(flows: impl Iterator<Item = u32>, random: &mut Stream) -> Vec<(u32, [usize; 2])> {
-    let buckets = Buckets::new(5, 2);
-    let number =
-        |buckets: &mut Buckets, flow, random: &mut Stream| buckets.number_of(FlowId(flow), 0, random);
-    let key = {
-        let mut keyed = buckets.clone();
-        let _ = number(&mut keyed, 0, random);
-        keyed
-    };
-    let mut of = Vec::new();
-    for flow in flows {
-        let mut keyed = key.clone();
-        let first = number(&mut keyed, flow, random);
-        // Another flow holds the first one: the second is taken.
-        keyed.hold(first, FlowId(u32::MAX), u64::MAX);
-        of.push((flow, [first, number(&mut keyed, flow, random)]));
-    }
-    of
+    let mut hash = FlowHash::default();
+    flows
+        .map(|flow| {
+            let bits = hash.of(FlowId(flow), random) as usize;
+            (flow, [bits % 32, bits / 32 % 32])
+        })
+        .collect()
 }
 
 /// Two flows whose first attempts name one bucket: the second one gets the bucket of its second attempt, and neither counts

@@ -1,7 +1,7 @@
 //! Queue protection in front of the two queues.
 
 use super::HELD;
-use crate::testing::bench::{Bench, LINE, dropped};
+use crate::testing::bench::{Bench, LINE, mark_of};
 use crate::{
     AnyQueue, DecideAt, DelayRampConfig, DualPi2Config, Extent, NativeMarking, ProtectionConfig, Queue,
     Reason, SchedulerConfig,
@@ -60,12 +60,16 @@ fn the_step_keeps_to_its_packets() {
     assert_eq!(bench.queue.redirected(), 2);
     bench.wait(Span::from_millis(2));
     // The third packet in L is flow 2's: it met two.
-    let marks: Vec<_> = (0..5).map(|_| bench.send().1).collect();
-    assert_eq!(marks, [None, None, Some(Reason::Threshold), None, None]);
+    let marks = [(); 3].map(|()| bench.send().1);
+    assert_eq!(marks, [None, None, Some(Reason::Threshold)]);
+    // The next one meets none, although packets that met two still wait in the classic queue.
+    let _ = bench.arrive_of(2, 1500, Ecn::Ect1);
+    bench.wait(Span::from_millis(2));
+    let marks = [(); 3].map(|()| bench.send().1);
+    assert_eq!(marks, [None; 3]);
 }
 
-/// The law of the classic queue has the packet: at an overload it drops on departure, and on arrival where that is when it
-/// decides.
+/// The law of the classic queue has the packet, on arrival or on departure, whenever it is that it decides.
 #[test]
 fn what_is_redirected_is_under_the_classic_law() {
     for decide in [DecideAt::Enqueue, DecideAt::Dequeue] {
@@ -75,9 +79,12 @@ fn what_is_redirected_is_under_the_classic_law() {
         bench.arrivals(3, 1500, Ecn::NotEct);
         bench.advance_to(Time::ZERO + Span::from_secs(2));
         assert_eq!(bench.queue.probability(), Some(1.0));
-        for _ in 0..4 {
-            assert_eq!(dropped(bench.arrive_of(1, 1500, Ecn::Ect1)), None);
-        }
+        let of_arrivals = [(); 4].map(|()| mark_of(bench.arrive_of(1, 1500, Ecn::Ect1)));
+        let (low, classic) = match decide {
+            DecideAt::Enqueue => (Some(Reason::Coupled), Some(Reason::Early)),
+            DecideAt::Dequeue => (None, None),
+        };
+        assert_eq!(of_arrivals, [low, low, classic, classic]);
         assert_eq!(bench.queue.redirected(), 2);
         // Of seven packets the two that are left in L go first, marked by the coupling.
         let mut marks = Vec::new();
