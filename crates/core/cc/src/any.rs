@@ -66,6 +66,20 @@ macro_rules! dispatch {
             fn sends_cwr(&self) -> bool {
                 match self { $(Self::$variant(cc) => cc.sends_cwr(),)* }
             }
+            #[inline]
+            fn pacing(
+                &self,
+                window: &$crate::Window,
+                srtt: shoal_units::Span,
+                in_flight: u32,
+                mss: u32,
+            ) -> Option<$crate::Pace> {
+                match self { $(Self::$variant(cc) => cc.pacing(window, srtt, in_flight, mss),)* }
+            }
+            #[inline]
+            fn packet_bytes(&self) -> Option<u32> {
+                match self { $(Self::$variant(cc) => cc.packet_bytes(),)* }
+            }
             fn alpha(&self) -> Option<f64> {
                 match self { $(Self::$variant(cc) => cc.alpha(),)* }
             }

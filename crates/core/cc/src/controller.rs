@@ -12,6 +12,26 @@ pub enum EcnUse {
     /// Needs ECN with the DCTCP echo at the receiver; every segment is ECT(0)
     /// ([RFC 8257](https://www.rfc-editor.org/rfc/rfc8257)).
     Dctcp,
+    /// Needs accurate ECN feedback ([RFC 9768](https://www.rfc-editor.org/rfc/rfc9768)); every data segment is ECT(1)
+    /// ([RFC 9331](https://www.rfc-editor.org/rfc/rfc9331)).
+    L4s,
+}
+
+impl EcnUse {
+    /// Whether the controller answers in proportion to the marks, so that it needs feedback of its own.
+    #[inline]
+    pub const fn is_scalable(self) -> bool {
+        matches!(self, Self::Dctcp | Self::L4s)
+    }
+}
+
+/// How fast a host may send.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pace {
+    /// Bytes of packets with their headers, per second.
+    pub bytes_per_s: u64,
+    /// Longest burst: the host sends as much at once as the rate allows in this time, and at least one packet.
+    pub burst: Span,
 }
 
 /// Which side carries out a reduction that a controller has decided.
@@ -100,7 +120,18 @@ pub trait CongestionControl {
     fn sends_cwr(&self) -> bool {
         true
     }
-    /// DCTCP's estimate of the marked fraction, for output; `None` for other controllers.
+    /// The pace of a host with `in_flight` packets out and a smoothed round-trip time of `srtt` (zero before the first
+    /// sample); `mss` are the payload bytes of a full segment. `None`: by the host's own rule.
+    fn pacing(&self, window: &Window, srtt: Span, in_flight: u32, mss: u32) -> Option<Pace> {
+        let _ = (window, srtt, in_flight, mss);
+        None
+    }
+    /// Largest packet to send, with its headers, in bytes, where that is less than the path allows. `cwnd` counts packets
+    /// of this size, but [`AckSample::mss`] and [`Signal::mss`] stay those of a full segment.
+    fn packet_bytes(&self) -> Option<u32> {
+        None
+    }
+    /// Estimate of the marked fraction (DCTCP, Prague), for output; `None` for other controllers.
     fn alpha(&self) -> Option<f64> {
         None
     }

@@ -18,6 +18,7 @@ pub mod cubic;
 pub mod dctcp;
 mod growth;
 mod law;
+pub mod prague;
 mod presets;
 pub mod reno;
 mod sample;
@@ -27,12 +28,14 @@ pub mod testing;
 mod tests;
 mod window;
 
-pub use controller::{CongestionControl, EcnUse, Reduction};
+pub use controller::{CongestionControl, EcnUse, Pace, Reduction};
 pub use cubic::{CubicArithmetic, CubicConfig, LinuxCubic, Rfc9438Cubic};
 pub use dctcp::Dctcp;
 pub use dctcp::config::*;
 pub use growth::{AckCounting, GrowthRules, SlowStartTest};
 pub use law::{Law, UndoWindow};
+pub use prague::Prague;
+pub use prague::config::*;
 pub use presets::Preset;
 pub use reno::{Reno, RenoConfig};
 pub use sample::{AckSample, Signal};
@@ -45,6 +48,8 @@ any::controllers! {
     Cubic(CubicConfig),
     /// DCTCP with named policies.
     Dctcp(DctcpConfig),
+    /// TCP Prague with named policies.
+    Prague(PragueConfig),
 }
 
 /// Every controller's presets, in the order in which they are listed.
@@ -54,6 +59,7 @@ const LISTS: &[&[Preset]] = &[
     cubic::presets::PRESETS,
     dctcp::presets::PRESETS,
     reno::ECN_PRESETS,
+    prague::presets::PRESETS,
 ];
 
 /// All presets: what a scenario's `cc = "..."` may say.
@@ -61,4 +67,4 @@ pub const PRESETS: &[Preset] = &presets::concatenate::<{ presets::count(LISTS) }
 
 // There is one controller for each flow, and the state of 40,000 flows has to fit into the caches: at most 2
 // KiB a flow in all.
-const _: () = assert!(size_of::<AnyController>() <= 192);
+const _: () = assert!(size_of::<AnyController>() <= 112);

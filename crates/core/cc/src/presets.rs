@@ -1,6 +1,6 @@
 //! Named configurations: the values of `cc = "..."` in a scenario.
 
-use crate::{CcConfig, EcnUse, PRESETS};
+use crate::{CcConfig, PRESETS};
 use shoal_units::ModelDoc;
 
 /// A named configuration with its description.
@@ -19,7 +19,7 @@ pub struct Preset {
 impl Preset {
     /// A preset that asks for ECN if its law needs it.
     pub(crate) const fn new(config: CcConfig, doc: ModelDoc) -> Self {
-        Self { name: doc.name, config, ecn: matches!(config.ecn_use(), EcnUse::Dctcp), doc }
+        Self { name: doc.name, config, ecn: config.ecn_use().is_scalable(), doc }
     }
 
     /// The preset called `name`.

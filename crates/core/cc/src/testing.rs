@@ -248,7 +248,11 @@ impl Model {
         if grows && packets > 0 {
             let before = self.window.cwnd;
             self.controller.on_growth(&mut self.window, &sample);
-            assert!(self.window.cwnd >= before, "growth never shrinks");
+            // Prague's window follows its cuts by one packet an ACK.
+            let step =
+                if matches!(self.controller, AnyController::Prague(_)) { self.window.quantum } else { 0 };
+            assert!(self.window.cwnd + step >= before, "growth never shrinks");
+            self.reductions += u64::from(self.window.cwnd < before);
         }
         match self.state {
             State::Open if ece => self.enter_cwr(),

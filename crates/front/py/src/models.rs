@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use shoal_cc::{EcnUse, Preset};
+use shoal_cc::Preset;
 use shoal_scenario::keys_of;
 use shoal_units::{ModelDoc, ModelKind};
 
@@ -25,7 +25,7 @@ pub(crate) fn models() -> String {
 fn controller(preset: &Preset) -> Value {
     let mut description = model(&preset.doc);
     description["uses_ecn"] = preset.ecn.into();
-    description["is_scalable"] = (preset.config.ecn_use() == EcnUse::Dctcp).into();
+    description["is_scalable"] = preset.config.ecn_use().is_scalable().into();
     description
 }
 

@@ -56,7 +56,7 @@ fn every_preset_is_written_in_full_and_read_back() {
         let again = Document::from_json(&written.to_json(), "json").unwrap_or_else(|e| panic!("{e}"));
         let endpoint = again.resolve(None).unwrap().endpoints[0];
         assert_eq!(endpoint.cc, preset.config, "{}", preset.name);
-        let asks = preset.name.starts_with("dctcp") || preset.name.starts_with("ecn-");
+        let asks = ["dctcp", "ecn-", "prague-"].iter().any(|start| preset.name.starts_with(start));
         let ecn = if asks { EcnSetting::On } else { EcnSetting::Off };
         assert_eq!(endpoint.ecn, ecn, "{}", preset.name);
     }

@@ -5,7 +5,7 @@ use super::drive::{LINUX_3_2, LINUX_6, Stream};
 use crate::dctcp::presets;
 use crate::{
     AlphaAfter, AnyController, CcConfig, CongestionControl, CubicArithmetic, CubicConfig, CutStyle, Dctcp,
-    DctcpConfig, GrowthRules, LinuxCubic, PRESETS, Reno, Rfc9438Cubic, UndoWindow, Window,
+    DctcpConfig, GrowthRules, LinuxCubic, PRESETS, Prague, Reno, Rfc9438Cubic, UndoWindow, Window,
 };
 use shoal_units::{Span, Time};
 use std::{format, string::String, vec::Vec};
@@ -13,7 +13,8 @@ use std::{format, string::String, vec::Vec};
 /// Everything that a controller shows.
 fn look(cc: &impl CongestionControl, window: &Window) -> String {
     let of = (cc.undo_cwnd(window), cc.rate_halving_floor(window), cc.grows_in_cwr(), cc.sends_cwr());
-    format!("{window:?} {of:?} {:?}", cc.alpha())
+    let pace = (cc.pacing(window, Span::from_millis(10), 30, 1448), cc.packet_bytes());
+    format!("{window:?} {of:?} {pace:?} {:?}", cc.alpha())
 }
 
 /// What the controller shows after each step of a connection that uses the whole interface.
@@ -86,6 +87,7 @@ fn plain(config: CcConfig, rules: GrowthRules) -> Vec<String> {
         }
         CcConfig::Cubic(config) => history(Rfc9438Cubic::new(config, rules)),
         CcConfig::Dctcp(config) => history(Dctcp::new(config, rules)),
+        CcConfig::Prague(config) => history(Prague::new(config, rules)),
     }
 }
 
@@ -114,8 +116,10 @@ fn any_controller_is_the_one_inside() {
 #[test]
 fn classic_controllers_keep_to_the_defaults() {
     let window = Window { ssthresh: 12, ..Window::in_packets(30) };
-    for preset in PRESETS.iter().filter(|preset| !matches!(preset.config, CcConfig::Dctcp(_))) {
+    for preset in PRESETS.iter().filter(|preset| !preset.config.ecn_use().is_scalable()) {
         let cc = AnyController::new(&preset.config, LINUX_6);
+        assert_eq!(cc.pacing(&window, Span::from_millis(10), 30, 1448), None, "{}", preset.name);
+        assert_eq!(cc.packet_bytes(), None, "{}", preset.name);
         assert!(cc.sends_cwr() && !cc.grows_in_cwr(), "{}", preset.name);
         assert_eq!(cc.alpha(), None, "{}", preset.name);
         assert_eq!(cc.ecn_use(), crate::EcnUse::Classic, "{}", preset.name);

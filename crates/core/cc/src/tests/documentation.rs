@@ -38,14 +38,21 @@ fn presets_are_found_by_their_unique_names() {
 }
 
 #[test]
-fn only_dctcp_needs_its_own_echo_and_falls_back_to_reno_without_ecn() {
+fn only_scalable_laws_need_feedback_of_their_own_and_fall_back_to_reno_without_it() {
     for preset in PRESETS {
         let controller = AnyController::new(&preset.config, LINUX_6);
-        let is_dctcp = matches!(preset.config, CcConfig::Dctcp(_));
-        assert_eq!(controller.ecn_use() == EcnUse::Dctcp, is_dctcp, "{}", preset.name);
-        assert_eq!(controller.alpha().is_some(), is_dctcp);
+        let ecn_use = match preset.config {
+            CcConfig::Dctcp(_) => EcnUse::Dctcp,
+            CcConfig::Prague(_) => EcnUse::L4s,
+            CcConfig::Reno(_) | CcConfig::Cubic(_) => EcnUse::Classic,
+        };
+        let is_scalable = ecn_use != EcnUse::Classic;
+        assert_eq!(controller.ecn_use(), ecn_use, "{}", preset.name);
+        assert_eq!(ecn_use.is_scalable(), is_scalable, "{}", preset.name);
+        assert_eq!(controller.alpha().is_some(), is_scalable);
+        assert!(preset.ecn || !is_scalable, "{}", preset.name);
         match preset.config.without_ecn() {
-            CcConfig::Reno(_) => assert!(is_dctcp || preset.name.ends_with("reno")),
+            CcConfig::Reno(_) => assert!(is_scalable || preset.name.ends_with("reno")),
             other => assert_eq!(other, preset.config),
         }
     }

@@ -77,6 +77,7 @@ fn the_model_sees_reductions() {
         for i in 0..200 {
             model.apply(Operation::Ack { packets: 2, ece: i % 3 == 0 });
         }
-        assert!(model.reductions() > 3, "{config:?}: {}", model.reductions());
+        // With few packets Prague reduces a rate, of which the model sees nothing.
+        assert!(model.reductions() >= 3, "{config:?}: {}", model.reductions());
     }
 }

@@ -68,7 +68,7 @@ macro_rules! integer {
     )*};
 }
 
-integer!(u16, u32, u64);
+integer!(u8, u16, u32, u64);
 
 impl Field for f64 {
     fn read(node: &Node, report: &mut Report) -> Option<Self> {

@@ -1,6 +1,6 @@
 //! The endpoint configuration of each flow group.
 
-use shoal_cc::{CcConfig, CubicArithmetic, CubicConfig, EcnUse};
+use shoal_cc::{CcConfig, CubicArithmetic, CubicConfig};
 use shoal_tcp::{CwrAck, EcnFeedback, EcnSetting, EndpointConfig, Profile, ReceiverConfig};
 
 use super::Context;
@@ -24,7 +24,7 @@ pub(super) fn endpoint(index: usize, cx: &Context<'_>) -> Option<EndpointConfig>
 
     let cc = schema::cc_config(group, &keys);
     let ecn = group.ecn.unwrap_or(EcnSetting::Off);
-    if cc.is_some_and(|cc| cc.ecn_use() == EcnUse::Dctcp) && ecn == EcnSetting::Off {
+    if cc.is_some_and(|cc| cc.ecn_use().is_scalable()) && ecn == EcnSetting::Off {
         let hint = "without ECN the stack runs Reno instead; write ecn = \"on\"";
         keys.warning("ecn", format!("{} needs ECN", group.cc), hint);
     }

@@ -63,6 +63,7 @@ macro_rules! bounded {
 
 mod cubic;
 mod dctcp;
+mod prague;
 mod reno;
 
 /// From the list of controllers: what reads, writes and describes the policies of each.
@@ -106,6 +107,7 @@ controllers! {
     Dctcp(dctcp::DctcpOptions),
     Cubic(cubic::CubicOptions),
     Reno(reno::RenoOptions),
+    Prague(prague::PragueOptions),
 }
 
 /// Policies as written. The controller determines which ones exist, so they are read together with it; until then there
