@@ -50,6 +50,29 @@ fn policies_go_over_the_preset() {
 }
 
 #[test]
+fn each_rule_of_prague_is_a_key() {
+    let options = "cc_options = { rtt_independence = \"off\", alpha_bits = 20, first_ce = \"as-any\", rate_mode_packets \
+                   = 0, lowest_rate_kbps = 1000, classic_fallback = true, fallback_constants = \"of-20-bits\" }";
+    let experiment = resolve("", &format!("cc = \"prague-0.7\", {options}"));
+    let (Some(CcConfig::Prague(preset)), CcConfig::Prague(config)) =
+        (CcConfig::preset("prague-0.7"), experiment.endpoints[0].cc)
+    else {
+        panic!()
+    };
+    let expected = shoal_cc::PragueConfig {
+        rtt_independence: shoal_cc::RttIndependence::Off,
+        alpha_bits: 20,
+        first_ce: shoal_cc::FirstCe::AsAny,
+        rate_mode_packets: 0,
+        lowest_rate_kbps: 1000,
+        classic_fallback: true,
+        fallback_constants: shoal_cc::FallbackConstants::Of20Bits,
+        ..preset
+    };
+    assert_eq!(config, expected);
+}
+
+#[test]
 fn every_preset_is_written_in_full_and_read_back() {
     for preset in shoal_cc::PRESETS {
         let written = document("", &format!("cc = \"{}\"", preset.name), "");
