@@ -138,7 +138,6 @@ impl Prague {
 }
 
 impl CongestionControl for Prague {
-    #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
         self.update(ack);
         let target = self.target(self.config.alpha_waits_for_target, window);
@@ -150,7 +149,6 @@ impl CongestionControl for Prague {
             self.fallback.on_rtt(self.cut.gain, rtt);
         }
     }
-    #[inline]
     fn on_growth(&mut self, window: &mut Window, ack: &AckSample) {
         self.grow(window, ack);
         if !self.level.is_rate {

@@ -368,5 +368,12 @@ impl Model {
         if let Some(alpha) = self.controller.alpha() {
             assert!((0.0..=1.0).contains(&alpha), "alpha {alpha}");
         }
+        let (srtt, in_flight) = (self.stream.rtt, self.stream.flight());
+        if let Some(pace) = self.controller.pacing(&self.window, srtt, in_flight, MSS) {
+            assert!(pace.bytes_per_s > 0, "a pace at which nothing leaves");
+        }
+        if let Some(bytes) = self.controller.packet_bytes() {
+            assert!((53..=MSS + 52).contains(&bytes), "packets of {bytes} B");
+        }
     }
 }

@@ -1,6 +1,9 @@
 use super::drive::{FREEBSD, LINUX_3_2, LINUX_3_18, LINUX_6};
 use crate::testing::{Model, Operation};
-use crate::{CcConfig, CutStyle, DctcpConfig, Gain, MarkCounting, PRESETS, dctcp::presets};
+use crate::{
+    CcConfig, CutStyle, DctcpConfig, Gain, LossResponse, MarkCounting, PRESETS, PacedWindow, PragueConfig,
+    UndoWindow, WindowSteps, dctcp::presets, prague,
+};
 use proptest::prelude::*;
 use std::vec::Vec;
 
@@ -33,6 +36,28 @@ fn configs() -> Vec<CcConfig> {
     };
     let mut all: Vec<_> = PRESETS.iter().map(|preset| preset.config).collect();
     all.extend([per_mark, normalised, exact].map(CcConfig::Dctcp));
+    let unbounded = PragueConfig {
+        rate_mode_packets: 255,
+        lowest_rate_kbps: 1,
+        smallest_packet: 53,
+        classic_fallback: true,
+        window_steps: WindowSteps::Carry,
+        undo: UndoWindow::TwiceSsthresh,
+        ..prague::presets::PRAGUE_0_7_EARLY
+    };
+    let coarse = PragueConfig {
+        alpha_bits: 10,
+        gain_shift: 7,
+        keeps_remainder: false,
+        independent_after_rounds: 0,
+        grows_in_cwr: false,
+        grows_in_loss: true,
+        loss: LossResponse::Alpha,
+        lowest_window: 3,
+        paced_window: PacedWindow::Fractional,
+        ..prague::presets::PRAGUE_0_7
+    };
+    all.extend([unbounded, coarse].map(CcConfig::Prague));
     all
 }
 

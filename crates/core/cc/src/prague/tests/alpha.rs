@@ -78,6 +78,32 @@ fn alpha_waits_for_25_ms_once_independent_of_the_rtt() {
     assert!(in_100_rounds(per_rtt) > 80);
 }
 
+/// In slow start the law depends on the RTT, however many rounds there were.
+#[test]
+fn alpha_does_not_wait_in_slow_start() {
+    let mut flow = Flow::prague(at_once(PRAGUE_0_6), 10, 1);
+    flow.window.ssthresh = 1000;
+    flow.process(1, 1);
+    flow.window.ssthresh = 1000;
+    let before = flow.alpha();
+    let flight = flow.stream.flight();
+    flow.after(1000, flight, 0);
+    assert!(flow.alpha() < before);
+}
+
+/// In fast recovery and on duplicate ACKs nothing grows: alpha is updated before the next ACK counts.
+#[test]
+fn alpha_is_updated_where_the_window_does_not_grow() {
+    let mut flow = Flow::prague(PRAGUE_2020, 10, 10);
+    flow.process(1, 1);
+    for rounds in 0..5 {
+        assert_eq!(flow.alpha(), libm::pow(15.0 / 16.0, f64::from(rounds)));
+        let flight = flow.stream.flight();
+        flow.ack(flight, false);
+        flow.ack(0, false);
+    }
+}
+
 /// The kernel updates alpha at the end of the ACK that ends a round, so that a cut with this ACK is made with the old one.
 #[test]
 fn a_cut_with_the_ack_that_ends_a_round_is_made_with_the_alpha_before() {

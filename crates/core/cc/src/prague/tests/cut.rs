@@ -17,6 +17,16 @@ fn the_first_ce_halves_the_window_in_every_version() {
     }
 }
 
+/// With 0.7's option of an alpha that starts from one, too.
+#[test]
+fn the_first_ce_of_0_7_sets_alpha_to_zero() {
+    let mut flow = Flow::prague(PragueConfig { initial_alpha_q10: 1024, ..PRAGUE_0_7 }, 100, 30);
+    assert_eq!(flow.alpha(), 1.0);
+    flow.cc.on_established(flow.stream.now, flow.stream.snd_nxt);
+    flow.enter_cwr();
+    assert_eq!(flow.alpha(), 0.0);
+}
+
 #[test]
 fn in_0_7_the_second_ce_is_answered_in_proportion() {
     let mut flow = Flow::prague(PRAGUE_0_7, 100, 30);
@@ -92,7 +102,7 @@ fn an_episode_without_a_cut_delays_the_next_one() {
 
 #[test]
 fn a_cut_after_hours_without_one_is_made() {
-    // The time of the last cut wraps around after 71 min 35 s; 71 min 40 s after it, 5 s seem to have passed at most.
+    // Clocks wrap around after 71 min 35 s: 10 ms after that, no more than 10 ms seem to have passed.
     let mut flow = Flow::prague(at_once(PRAGUE_0_7), 1000, 10);
     flow.enter_cwr();
     flow.cc.estimator.set_to_half(&PRAGUE_0_7);
@@ -101,7 +111,24 @@ fn a_cut_after_hours_without_one_is_made() {
         flow.after(100_000_000, flight, 0);
         flow.cc.estimator.set_to_half(&PRAGUE_0_7);
     }
-    flow.stream.now += Span::from_micros((1u64 << 32) % 100_000_000 + 10_000);
+    // The last round ends 10 ms before the cut.
+    let flight = flow.stream.flight();
+    flow.after((1u64 << 32) % 100_000_000, flight, 0);
+    flow.cc.estimator.set_to_half(&PRAGUE_0_7);
+    flow.stream.now += Span::from_millis(10);
+    let before = flow.exact();
+    flow.enter_cwr();
+    assert!(flow.exact() < before - 1.0);
+}
+
+#[test]
+fn a_round_after_half_an_hour_makes_the_last_cut_no_younger() {
+    let mut flow = Flow::prague(at_once(PRAGUE_0_7), 1000, 10);
+    flow.enter_cwr();
+    let flight = flow.stream.flight();
+    flow.after(2_000_000_000, flight, 0);
+    flow.cc.estimator.set_to_half(&PRAGUE_0_7);
+    flow.stream.now += Span::from_millis(10);
     let before = flow.exact();
     flow.enter_cwr();
     assert!(flow.exact() < before - 1.0);
@@ -195,6 +222,10 @@ fn the_window_stays_at_two_packets_or_more() {
         flow.lose();
         assert_eq!(flow.window.ssthresh, 2);
     }
+    // Half of three packets is two.
+    let mut flow = Flow::prague(PRAGUE_0_6, 3, 30);
+    flow.enter_cwr();
+    assert_eq!((flow.window.cwnd, flow.exact()), (2, 2.0));
     // After that the window grows at once: nothing below the smallest window is owed.
     let mut flow = Flow::prague(PRAGUE_2020, 2, 30);
     flow.enter_cwr();

@@ -54,6 +54,17 @@ fn a_queue_of_50_us_looks_like_l4s_with_the_right_constants_and_classic_with_the
     assert!(classic.least_alpha(&PRAGUE_0_7_EARLY) > 0);
 }
 
+/// After one RTT the mean deviation is half of it: 10 ms, so 1.87. That there is no queue is no evidence against that.
+#[test]
+fn a_shallow_queue_takes_nothing_from_the_indicator() {
+    let mut fallback = Fallback::default();
+    fallback.end_round(&PRAGUE_0_7);
+    assert_eq!(fallback.indicator(&PRAGUE_0_7), 0.0, "no sample");
+    fallback.on_rtt(1, Span::from_millis(20));
+    fallback.end_round(&PRAGUE_0_7);
+    assert!((fallback.indicator(&PRAGUE_0_7) - 1.868).abs() < 1e-3, "{}", fallback.indicator(&PRAGUE_0_7));
+}
+
 /// With 20 bits the constants of 20 bits are the right ones.
 #[test]
 fn constants_of_20_bits_fit_an_alpha_of_20_bits() {

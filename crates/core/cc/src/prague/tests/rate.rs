@@ -25,6 +25,10 @@ fn with_up_to_four_packets_the_state_is_a_rate_once_ce_was_seen() {
     }
     // 4 x 1500 B / 10 ms.
     assert_eq!(slow(PRAGUE_0_7, 10).cc.level.rate(), Some(600_000));
+    // 2 x 1500 B / 500 ms would be 48 kbit/s.
+    let mut flow = Flow::prague(PRAGUE_0_7, 2, 500);
+    flow.enter_cwr();
+    assert_eq!(flow.cc.level.rate(), Some(12_500));
     // No CE, no rate; and no rate with five packets.
     let mut flow = Flow::prague(PRAGUE_0_7, 2, 10);
     flow.process(1, 0);
