@@ -69,6 +69,7 @@ impl AccurateEcn {
             feedback: Feedback::default(),
             codepoint: match config.cc.ecn_use() {
                 EcnUse::Classic | EcnUse::Dctcp => Ecn::Ect0,
+                EcnUse::L4s => Ecn::Ect1,
             },
             option: config.ecn_option,
             flags_fail: false,

@@ -80,8 +80,8 @@ impl EndpointConfig {
     pub const fn feedback(&self) -> EcnFeedback {
         match (self.receiver.feedback, self.cc.ecn_use()) {
             (Some(feedback), _) => feedback,
-            // Until there is accurate ECN, the echo of DCTCP is the feedback that comes closest.
-            (None, EcnUse::Dctcp | EcnUse::L4s) => EcnFeedback::Dctcp,
+            (None, EcnUse::L4s) => EcnFeedback::Accurate,
+            (None, EcnUse::Dctcp) => EcnFeedback::Dctcp,
             (None, EcnUse::Classic) => EcnFeedback::Classic,
         }
     }

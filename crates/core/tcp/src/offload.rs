@@ -56,6 +56,10 @@ impl Offload {
         pacing: Pacing::Off,
     };
 
+    /// A host that sends packet by packet, at the pace of a controller that has its own.
+    pub const PACED: Self =
+        Self { gso_max_segs: 1, min_tso_segs: 1, pacing: Pacing::Internal, ..Self::LINUX };
+
     /// Bytes that the kernel keeps free for headers in the largest segment, and one (`MAX_TCP_HEADER` of a
     /// distribution's kernel, `sk_dst_gso_max_size`).
     pub const HEADROOM_BYTES: u32 = 320 + 1;

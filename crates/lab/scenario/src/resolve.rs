@@ -30,7 +30,8 @@ mod via;
 use std::sync::Arc;
 
 use shoal_aqm::QueueConfig;
-use shoal_tcp::EndpointConfig;
+use shoal_cc::EcnUse;
+use shoal_tcp::{EndpointConfig, Offload};
 use shoal_units::Span;
 
 use crate::experiment::{Experiment, Flows, Group, Note, TraceConfig};
@@ -133,7 +134,9 @@ pub(crate) fn plan(scenario: &Scenario, remarks: Remarks<'_>, lists: &FlowLists)
     impairments::impaired_links(&links, &mut cx);
     impairments::lost_correlations(&links, &mut cx);
     for (endpoint, host) in endpoints.iter_mut().zip(&hosts) {
-        endpoint.offload = host.offload;
+        // A controller that paces itself does so on an ideal host, too.
+        let own = (endpoint.cc.ecn_use() == EcnUse::L4s).then_some(Offload::PACED);
+        endpoint.offload = host.offload.or(own);
     }
     let mut groups = groups.into_iter().collect::<Option<Vec<_>>>()?;
     for (group, routes) in groups.iter_mut().zip(routes) {

@@ -27,11 +27,12 @@ impl EcnSignalling {
         match cc.ecn_use() {
             EcnUse::Classic => Ecn::NotEct,
             EcnUse::Dctcp => Ecn::Ect0,
+            EcnUse::L4s => Ecn::Ect1,
         }
     }
 
     /// Reads the SYN/ACK. ECE without CWR accepts ECN of RFC 3168 (section 6.1.1), and a SYN that asked for accurate
-    /// ECN is answered by the table of RFC 9768. Without ECN a controller that needs it gives way to Reno (Linux
+    /// ECN is answered by the table of RFC 9768. Without the feedback that it needs a controller gives way to Reno (Linux
     /// `dctcp_init`).
     pub(super) fn negotiate(&mut self, config: &EndpointConfig, syn_ack: &Packet, cc: &mut AnyController) {
         if config.is_accurate() && config.stack.linux().is_some() {
@@ -44,7 +45,11 @@ impl EcnSignalling {
             let accepted = syn_ack.flags.has(Flags::ECE) && !syn_ack.flags.has(Flags::CWR);
             self.classic = config.ecn == EcnSetting::On && accepted;
         }
-        if !self.is_negotiated() {
+        let suffices = match cc.ecn_use() {
+            EcnUse::L4s => self.accurate.is_some(),
+            EcnUse::Classic | EcnUse::Dctcp => self.is_negotiated(),
+        };
+        if !suffices {
             *cc = AnyController::new(&config.cc.without_ecn(), config.stack.growth);
         }
     }

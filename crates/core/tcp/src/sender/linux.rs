@@ -40,6 +40,7 @@ use scoreboard::Scoreboard;
 use segmentation::Segmentation;
 use shoal_cc::{AnyController, CongestionControl, GrowthRules, Signal, Window};
 use shoal_packet::{FlowId, Packet};
+use shoal_units::cast::fit_u16;
 use shoal_units::{Span, Time};
 use tail_probe::ProbeEpisode;
 use timers::{Due, Timers};
@@ -233,11 +234,15 @@ impl LinuxSender {
         }
     }
 
-    /// Segments leave room for the option of accurate ECN.
+    /// Segments leave room for the option of accurate ECN, and are as small as a controller wants them, whose feedback
+    /// this is.
     #[inline]
     fn adapt_mss(&self, call: &mut Call<'_, impl Output>) {
         if let Some(accurate) = &self.connection.ecn.accurate {
-            call.set_mss(call.config.mss() - accurate.option_bytes(call.now, self.rtt.srtt()));
+            let option = accurate.option_bytes(call.now, self.rtt.srtt());
+            let packet = u32::from(call.config.mtu_bytes);
+            let packet = fit_u16(self.cc.packet_bytes().map_or(packet, |bytes| bytes.min(packet)).into());
+            call.set_mss(packet.saturating_sub(call.config.header_bytes + option).max(1));
         }
     }
 
@@ -247,7 +252,7 @@ impl LinuxSender {
             in_flight: self.board.in_flight(),
             snd_una: self.snd_una,
             snd_nxt: self.snd_nxt,
-            mss: u32::from(at.mss),
+            mss: u32::from(at.config.mss()),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The endpoint configuration of each flow group.
 
-use shoal_cc::{CcConfig, CubicArithmetic, CubicConfig};
+use shoal_cc::{CcConfig, CubicArithmetic, CubicConfig, EcnUse};
 use shoal_tcp::{CwrAck, EcnFeedback, EcnSetting, EndpointConfig, Profile, ReceiverConfig};
 
 use super::Context;
@@ -41,7 +41,8 @@ pub(super) fn endpoint(index: usize, cx: &Context<'_>) -> Option<EndpointConfig>
         );
     }
     let receiver = receiver(index, ecn, cx);
-    check_accurate(index, cx);
+    let needs_accurate = cc.is_some_and(|cc| cc.ecn_use() == EcnUse::L4s) && ecn == EcnSetting::On;
+    check_accurate(index, needs_accurate, cx);
 
     let mtu = checked_mtu(group, &keys);
     let initial_window = group.initial_window.and_then(|window| window.packets());
@@ -81,12 +82,18 @@ pub(super) fn endpoint(index: usize, cx: &Context<'_>) -> Option<EndpointConfig>
 /// The stack of today, the first in which a model of accurate ECN is.
 const STACK_WITH_ACCURATE: &str = "linux-6";
 
-/// Refuses accurate ECN on hosts that do not have it.
-fn check_accurate(index: usize, cx: &Context<'_>) {
+/// Refuses accurate ECN on hosts that do not have it; the controller `needs` it, or not.
+fn check_accurate(index: usize, needs: bool, cx: &Context<'_>) {
     let group = &cx.scenario.flows[index];
     let receiver = group.receiver.as_ref();
-    let is_accurate = receiver.is_some_and(|receiver| receiver.feedback == Some(EcnFeedback::Accurate));
+    let feedback = receiver.and_then(|receiver| receiver.feedback);
     let keys = cx.group(index);
+    if needs && feedback.is_some_and(|feedback| feedback != EcnFeedback::Accurate) {
+        let hint = "write feedback = \"accurate\", or leave it out";
+        let what = format!("{} falls back to Reno without accurate feedback", group.cc);
+        keys.table("receiver").warning("feedback", what, hint);
+    }
+    let is_accurate = feedback.map_or(needs, |feedback| feedback == EcnFeedback::Accurate);
     if !is_accurate {
         if group.ecn_option.is_some() {
             let hint = "write receiver = { feedback = \"accurate\" } beside it, or leave it out";

@@ -281,7 +281,7 @@ impl LinuxSender {
             delivered_ce: self.counters.delivered_ce_packets,
             snd_una: self.snd_una,
             snd_nxt: self.snd_nxt,
-            mss: u32::from(at.mss),
+            mss: u32::from(at.config.mss()),
             rtt,
             srtt: self.rtt.srtt(),
             ece: acked.ece,

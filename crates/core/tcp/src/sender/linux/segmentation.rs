@@ -18,6 +18,7 @@ use super::transmit::Next;
 use super::{Call, LinuxSender, Moment};
 use crate::{Offload, Output, Pacing, Tso, WindowUse};
 use defer::{Decision, Deferral, Wait};
+use shoal_cc::CongestionControl;
 use shoal_units::cast::fit_u16;
 use shoal_units::{Span, Time};
 use size::PacingRate;
@@ -33,6 +34,8 @@ pub(super) struct Segmentation {
     is_refused: bool,
     /// Pacing rate (Linux `sk_pacing_rate`), by which segments are sized and bursts are paced.
     rate: PacingRate,
+    /// Longest burst at that rate, if the controller has one.
+    burst: Option<Span>,
     /// Largest window that the peer has offered in bytes (Linux `max_window`).
     max_window: u32,
     /// When the next segment may leave, if the connection is paced; else when the last one left (Linux
@@ -63,6 +66,7 @@ impl Segmentation {
             queue: WriteQueue::default(),
             is_refused: false,
             rate: PacingRate::UNLIMITED,
+            burst: None,
             max_window: 0,
             departure: Time::ZERO,
             deferral: Deferral::default(),
@@ -99,7 +103,13 @@ impl LinuxSender {
         let Some(offload) = call.config.offload else { return 0 };
         let Some(mut state) = self.segmentation.take() else { return 0 };
         state.max_window = state.max_window.max(self.connection.peer_window);
-        state.rate.update(&offload, call.rules.tso, u32::from(call.mss), &self.window_use());
+        let mss = u32::from(call.mss);
+        let pace = self.cc.pacing(&self.window, self.rtt.srtt(), self.board.in_flight(), mss);
+        state.burst = pace.map(|pace| pace.burst);
+        match pace {
+            Some(pace) => state.rate = PacingRate::of(pace),
+            None => state.rate.update(&offload, call.rules.tso, mss, &self.window_use()),
+        }
         let sent = self.send_queue(call, &offload, &mut state, Burst::All);
         let sent = sent + self.write_more(call, &offload, &mut state);
         self.segmentation = Some(state);
@@ -208,7 +218,10 @@ impl LinuxSender {
 
     /// Most packets of the next segment.
     fn most_packets(&self, at: &Moment<'_>, offload: &Offload, state: &Segmentation) -> u32 {
-        state.rate.packets(offload, at.rules.tso, at.mss.into(), self.rtt.min())
+        match state.burst {
+            Some(burst) => state.rate.packets_in(burst, at.mss.into()).min(offload.gso_max_segs),
+            None => state.rate.packets(offload, at.rules.tso, at.mss.into(), self.rtt.min()),
+        }
     }
 
     fn is_window_full(&self) -> bool {

@@ -2,6 +2,7 @@
 
 use super::transmission;
 use crate::{Offload, Tso};
+use shoal_cc::Pace;
 use shoal_units::cast::fit_u32;
 use shoal_units::{Span, Time};
 
@@ -28,6 +29,17 @@ impl PacingRate {
     #[cfg(test)]
     pub(super) const fn for_test(bytes_per_s: u64) -> Self {
         Self(bytes_per_s)
+    }
+
+    /// The pace of a controller that has its own. Linux counts payload at a rate that such controllers compute from whole
+    /// packets.
+    pub(super) const fn of(pace: Pace) -> Self {
+        Self(pace.bytes_per_s)
+    }
+    /// Packets that the rate allows in a burst of this length, at least one.
+    pub(super) fn packets_in(self, burst: Span, mss: u32) -> u32 {
+        let bytes = u128::from(self.0) * u128::from(burst.as_picos()) / 1_000_000_000_000;
+        u32::try_from(bytes / u128::from(mss)).unwrap_or(u32::MAX).max(1)
     }
 
     /// Updates the rate (Linux `tcp_update_pacing_rate`).
