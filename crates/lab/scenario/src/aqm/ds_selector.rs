@@ -15,7 +15,8 @@ pub struct DsSelector {
     pub mask: u8,
 }
 
-/// The bits of the DS field that packets of the simulator have: those of ECN (RFC 3168 section 5).
+/// The bits of the DS field that packets of the simulator have: those of ECN ([RFC 3168, section
+/// 5](https://www.rfc-editor.org/rfc/rfc3168#section-5)).
 const ECN: u8 = 0b11;
 
 impl DsSelector {

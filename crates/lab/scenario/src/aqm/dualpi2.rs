@@ -1,4 +1,5 @@
-//! Keys of `dualpi2` ([RFC 9332](https://www.rfc-editor.org/rfc/rfc9332)).
+//! Keys of `dualpi2` ([RFC 9332](https://www.rfc-editor.org/rfc/rfc9332); the ramp of DOCSIS and queue protection: [RFC
+//! 9957](https://www.rfc-editor.org/rfc/rfc9957)).
 
 use shoal_aqm::{DecideAt, DualPi2Config, DualPi2Form, Extent, NativeMarking, Tossing};
 use shoal_units::Span;

@@ -9,7 +9,7 @@ use shoal_packet::Packet;
 use shoal_units::cast::fit_u64;
 use shoal_units::{Rate, Time};
 
-/// Linux' step, the ramp of RFC 9332, or that of DOCSIS.
+/// Linux' step, the ramp of [RFC 9332](https://www.rfc-editor.org/rfc/rfc9332#appendix-A.1), or that of DOCSIS.
 #[derive(Clone, Debug)]
 pub(super) enum Native {
     Step(Step),
