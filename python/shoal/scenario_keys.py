@@ -111,6 +111,20 @@ class Coupled(TypedDict):
     kind: Literal["coupled"]
 
 
+class DualqCoupledProtection(TypedDict):
+    """Keys: Queue protection in front of the low-latency queue; {} for the parameters of the RFC. Default: none."""
+
+    critical_delay: NotRequired[str]
+    critical_score: NotRequired[str]
+    lg_aging: NotRequired[int]
+    score_ceiling: NotRequired[str]
+    bucket_bits: NotRequired[int]
+    attempts: NotRequired[int]
+    ramp_max: NotRequired[str]
+    ramp_range: NotRequired[str]
+    ramp_floor: NotRequired[str]
+
+
 class DualqCoupled(TypedDict):
     """Keys: Two queues: ECT packets wait in one with priority, others drive the marks of both (De Schepper 2015)."""
 
@@ -125,26 +139,32 @@ class DualqCoupled(TypedDict):
     scheduler: NotRequired[Literal["priority", "weighted", "time-shifted"]]
     classic_percent: NotRequired[int]
     shift: NotRequired[str]
+    protection: NotRequired[DualqCoupledProtection]
     kind: Literal["dualq-coupled"]
 
 
 class Dualpi2(TypedDict):
     """Keys: Two queues with one PI controller, as in Linux and RFC 9332."""
 
+    form: NotRequired[Literal["mainline", "l4steam"]]
     limit: NotRequired[str]
     memory_limit: NotRequired[str]
     target: NotRequired[str]
     tupdate: NotRequired[str]
+    first_update: NotRequired[str]
     alpha: NotRequired[float]
     beta: NotRequired[float]
     coupling: NotRequired[int]
     ecn_mask: NotRequired[Literal["any-ect", "l4s-ect", "classic-ect"]]
-    native: NotRequired[Literal["step", "ramp"]]
+    native: NotRequired[Literal["step", "ramp", "docsis-ramp"]]
     step_threshold: NotRequired[str]
     min_qlen_step: NotRequired[int]
     ramp_min: NotRequired[str]
     ramp_range: NotRequired[str]
     ramp_packets: NotRequired[int]
+    docsis_max: NotRequired[str]
+    docsis_range: NotRequired[str]
+    docsis_floor: NotRequired[str]
     marking: NotRequired[Literal["random", "recur"]]
     overload: NotRequired[Literal["drop", "overflow"]]
     decide: NotRequired[Literal["enqueue", "dequeue"]]
@@ -152,6 +172,7 @@ class Dualpi2(TypedDict):
     scheduler: NotRequired[Literal["priority", "weighted", "time-shifted"]]
     classic_percent: NotRequired[int]
     shift: NotRequired[str]
+    protection: NotRequired[DualqCoupledProtection]
     kind: Literal["dualpi2"]
 
 
@@ -177,6 +198,7 @@ class FqCodel(TypedDict):
     ecn: NotRequired[bool]
     ce_threshold: NotRequired[str]
     ce_threshold_for: NotRequired[Literal["ect", "ect1"]]
+    ce_threshold_selector: NotRequired[str]
     limit: NotRequired[str]
     memory_limit: NotRequired[str]
     drop_batch: NotRequired[str]
@@ -606,6 +628,28 @@ class FlowCcOptions(TypedDict):
     reno_friendly: NotRequired[bool]
     hystart: NotRequired[bool]
     halves_to_half_ssthresh: NotRequired[bool]
+    alpha_bits: NotRequired[int]
+    first_ce: NotRequired[Literal["as-any", "halve-then-zero"]]
+    gain_shift: NotRequired[int]
+    keeps_remainder: NotRequired[bool]
+    rtt_independence: NotRequired[Literal["off", "floor"]]
+    rtt_target_us: NotRequired[int]
+    independent_after_rounds: NotRequired[int]
+    alpha_waits_for_target: NotRequired[bool]
+    cut_waits_for_target: NotRequired[bool]
+    window_steps: NotRequired[Literal["carry", "ceil"]]
+    increase_unit: NotRequired[Literal["packet", "bytes1500"]]
+    grows_in_loss: NotRequired[bool]
+    lowest_window: NotRequired[int]
+    paced_window: NotRequired[Literal["cwnd", "fractional", "whole"]]
+    doubles_pace_in_slow_start: NotRequired[bool]
+    rate_mode_packets: NotRequired[int]
+    sizes_packets: NotRequired[bool]
+    smallest_packet: NotRequired[int]
+    lowest_rate_kbps: NotRequired[int]
+    burst_shift: NotRequired[int]
+    classic_fallback: NotRequired[bool]
+    fallback_constants: NotRequired[Literal["scaled", "of-20-bits"]]
 
 
 class FlowHost(TypedDict):
@@ -779,6 +823,7 @@ Flow = TypedDict(
         "start": NotRequired[FlowStart],
         "stop": NotRequired[str | list[str | Literal["never"]]],
         "dscp": NotRequired[int | str],
+        "tunnel": NotRequired[str],
         "app": NotRequired[FlowApp],
         "mtu": NotRequired[str],
         "header_bytes": NotRequired[int],

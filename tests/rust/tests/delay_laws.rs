@@ -83,8 +83,9 @@ fn fq_codel_isolates_a_sparse_flow() {
     assert!(median_ms(&link(&together).delay_s.ect) > 4.0);
 }
 
-/// Of four CUBIC flows three go through one tunnel: fair queueing shares between two, so that the fourth flow has half of the
-/// link. Bound, stated before it was measured: within 5 % of a half, where it is a quarter without the tunnel.
+/// Three of four CUBIC flows go through one tunnel: fair queueing shares between two, so that the fourth flow has
+/// half of the link. Bound, stated before it was measured: within 5 % of a half, where it is a quarter without the
+/// tunnel.
 #[test]
 fn a_tunnel_has_the_share_of_one_flow() {
     let group = |name: &str, count: u32, tunnel: &str| {

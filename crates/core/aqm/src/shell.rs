@@ -4,9 +4,10 @@
 //! A queue is a law in a shell. The shell holds the packets, refuses what does not fit, sets marks and says what became
 //! of a packet; a law says what is to become of it. [`Single`] is the shell of one FIFO, and [`Closed`] another one for
 //! laws that decide on arrival, which knows at once when a packet leaves; [`Dual`] is that of a low-latency and a
-//! classic FIFO behind one scheduler, with queue protection between them if it is asked for. Fair queueing ([`FqCodel`](crate::FqCodel)) has a shell of its own, because
-//! its packets lie in thousands of chains and an arrival makes room by dropping others: no law of one or two queues
-//! needs either. Traffic classes ([`Classes`](crate::Classes)) are whole queues behind a scheduler.
+//! classic FIFO behind one scheduler, with queue protection between them if it is asked for. Fair queueing
+//! ([`FqCodel`](crate::FqCodel)) has a shell of its own, because its packets lie in thousands of chains and an
+//! arrival makes room by dropping others: no law of one or two queues needs either. Traffic classes
+//! ([`Classes`](crate::Classes)) are whole queues behind a scheduler.
 
 mod closed;
 mod delay_ramp;

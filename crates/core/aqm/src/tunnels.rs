@@ -3,8 +3,8 @@
 use alloc::sync::Arc;
 use shoal_packet::FlowId;
 
-/// Which flows go through a tunnel together: queues that keep flows apart see one flow in each tunnel. By default there are
-/// no tunnels.
+/// Which flows go through a tunnel together: queues that keep flows apart see one flow in each tunnel. By default
+/// there are no tunnels.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Tunnels {
     /// As which flow each one is seen.

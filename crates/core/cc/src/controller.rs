@@ -126,8 +126,8 @@ pub trait CongestionControl {
         let _ = (window, srtt, in_flight, mss);
         None
     }
-    /// Largest packet to send, with its headers, in bytes, where that is less than the path allows. `cwnd` counts packets
-    /// of this size, but [`AckSample::mss`] and [`Signal::mss`] stay those of a full segment.
+    /// Largest packet to send, with its headers, in bytes, where that is less than the path allows. `cwnd` counts
+    /// packets of this size, but [`AckSample::mss`] and [`Signal::mss`] stay those of a full segment.
     fn packet_bytes(&self) -> Option<u32> {
         None
     }

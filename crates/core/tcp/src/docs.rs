@@ -129,8 +129,8 @@ const LINUX_3_18: &[Difference] = with_common![
 const LINUX_6: &[Difference] = with_common![
     TIMER_BESIDE_TIMER,
     Difference::new(
-        "Accurate ECN is asked for and granted only where the scenario says so (on hosts: tcp_ecn = 3). The halves of a \
-         connection that sends both ways count by themselves: CE on ACKs is not in the counters that data carry.",
+        "Accurate ECN is asked for and granted only where the scenario says so (on hosts: tcp_ecn = 3). The halves \
+         of a connection that sends both ways count by themselves: CE on ACKs is not in the counters that data carry.",
         "data_feed_back_what_the_other_half_of_their_end_has_received",
     ),
     Difference::new(

@@ -374,8 +374,8 @@ fn alpha(record: &FlowRecord) -> Option<f64> {
 }
 
 /// Whether a reduction begins that nothing on the line shows. A sender with ECN of RFC 3168 announces every one
-/// (`tcp_init_cwnd_reduction` and `tcp_enter_loss` queue a CWR); one without ECN begins a recovery, and one with accurate
-/// ECN that or the state CWR. Reductions between two samples are seen as one.
+/// (`tcp_init_cwnd_reduction` and `tcp_enter_loss` queue a CWR); one without ECN begins a recovery, and one with
+/// accurate ECN that or the state CWR. Reductions between two samples are seen as one.
 const fn begins_reduction(is_accurate: bool, last: &FlowRecord, record: &FlowRecord) -> bool {
     let recovers = last.ca_state < RECOVERY && record.ca_state >= RECOVERY;
     if is_accurate {

@@ -81,8 +81,8 @@ impl Experiment {
         self.flows.iter().chain(asking).map(of_flow).collect()
     }
 
-    /// Which connections queues cannot tell apart; `None` without tunnels. Those of a tunnel are seen as its first flow,
-    /// also those that carry requests, which are numbered after all flows ([`Self::asking_flows`]).
+    /// Which connections queues cannot tell apart; `None` without tunnels. Those of a tunnel are seen as its first
+    /// flow, also those that carry requests, which are numbered after all flows ([`Self::asking_flows`]).
     pub fn tunnels(&self) -> Option<Tunnels> {
         if self.groups.iter().all(|group| group.tunnel.is_none()) {
             return None;

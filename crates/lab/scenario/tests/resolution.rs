@@ -51,8 +51,9 @@ fn policies_go_over_the_preset() {
 
 #[test]
 fn each_rule_of_prague_is_a_key() {
-    let options = "cc_options = { rtt_independence = \"off\", alpha_bits = 20, first_ce = \"as-any\", rate_mode_packets \
-                   = 0, lowest_rate_kbps = 1000, classic_fallback = true, fallback_constants = \"of-20-bits\" }";
+    let options = "cc_options = { rtt_independence = \"off\", alpha_bits = 20, first_ce = \"as-any\", \
+                   rate_mode_packets = 0, lowest_rate_kbps = 1000, classic_fallback = true, fallback_constants = \
+                   \"of-20-bits\" }";
     let experiment = resolve("", &format!("cc = \"prague-0.7\", {options}"));
     let (Some(CcConfig::Prague(preset)), CcConfig::Prague(config)) =
         (CcConfig::preset("prague-0.7"), experiment.endpoints[0].cc)
@@ -614,7 +615,8 @@ fn queue_protection_is_the_rfcs_or_counts_by_the_queues_ramp() {
     assert_eq!(of(&format!("{ramp}, {own}")), Some(expected));
 }
 
-/// Flows of a tunnel are seen as its first one, whatever group they are in, and so are the connections of their requests.
+/// Flows of a tunnel are seen as its first one, whatever group they are in, and so are the connections of their
+/// requests.
 #[test]
 fn a_tunnel_is_seen_as_its_first_flow() {
     let group = |name: &str, rest: &str| {
@@ -630,7 +632,8 @@ fn a_tunnel_is_seen_as_its_first_flow() {
             })
             .collect();
         let text = format!(
-            "duration = \"10 s\"\nbottleneck = {{ rate = \"40 Mbit/s\", aqm = {{ kind = \"fq-codel\" }} }}\nflows = [{}]\n",
+            "duration = \"10 s\"\nbottleneck = {{ rate = \"40 Mbit/s\", aqm = {{ kind = \"fq-codel\" }} }}\nflows = \
+             [{}]\n",
             groups.join(", ")
         );
         Document::parse(&text, "test.toml").unwrap_or_else(|e| panic!("{e}")).resolve(None).unwrap().tunnels()

@@ -22,10 +22,10 @@ use shoal_units::{Difference, Rate, Stream, Time};
 /// What is different in queue protection, of every dual queue.
 pub(crate) const PROTECTION: Difference = Difference {
     text: "Queue protection (protection = {}) counts bytes by a ramp of its own, whatever law marks, and by the line's \
-           rate at the start. As in RFC 9957 a second is 2^30 ns where scores fade: 2^19 B/s are 488 kB/s, and a full packet \
-           adds 3.072 ms. Redirected packets keep their code point and are under the law of the classic queue; \
-           dualq-coupled, whose laws go by the code point, marks them as before. A flow is one of the experiment, the key \
-           of its hash the first random number that the queue draws.",
+           rate at the start. As in RFC 9957 a second is 2^30 ns where scores fade: 2^19 B/s are 488 kB/s, and a \
+           full packet adds 3.072 ms. Redirected packets keep their code point and are under the law of the classic \
+           queue; dualq-coupled, whose laws go by the code point, marks them as before. A flow is one of the \
+           experiment, the key of its hash the first random number that the queue draws.",
     test: "a_packet_adds_its_congestion_volume_over_the_aging_rate",
 };
 

@@ -1,4 +1,5 @@
-//! The policies of TCP Prague, and what version 0.7 makes of them. Every other preset says in what it differs from that.
+//! The policies of TCP Prague, and what version 0.7 makes of them. Every other preset says in what it differs from
+//! that.
 
 use crate::{EcnUse, GrowthRules, Law, LossResponse, RenoConfig, UndoWindow};
 
@@ -54,7 +55,7 @@ pub enum PacedWindow {
 pub enum FallbackConstants {
     /// lg 750 and lg 2000 in units of alpha's resolution: thresholds of 750 us and 2 ms.
     Scaled,
-    /// Those of 20 bits, which with an alpha of 24 bits are too small by 2^4: thresholds of 1.5 us and 1.6 us
+    /// The constants of 20 bits, which with an alpha of 24 bits are too small by 2^4: thresholds of 1.5 us and 1.6 us
     /// (tcp-prague of 2023 to 2025, 5.15 kernels).
     Of20Bits,
 }

@@ -1,8 +1,9 @@
 //! Whether the queue is a classic one: an indicator on which no version acts by default (0.5 to the early 0.7; removed
 //! in 0.7).
 //!
-//! A round adds 0.5 lg(mean deviation of the RTT / 750 us) + max(0, 0.5 lg(depth / 2 ms)), where the depth of the queue is
-//! the smoothed RTT less the least one. The sum stays within 0 to 17. From 8 to 9 alpha's lower bound rises from 0 to
+//! A round adds 0.5 lg(mean deviation of the RTT / 750 us) + max(0, 0.5 lg(depth / 2 ms)), where the depth of the
+//! queue is the smoothed RTT less the least one. The sum stays within 0 to 17. From 8 to 9 alpha's lower bound rises
+//! from 0 to
 //! 0.625.
 
 use crate::{FallbackConstants, PragueConfig};

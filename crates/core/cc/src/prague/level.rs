@@ -1,7 +1,8 @@
 //! What the law controls: a window with a fraction, or at low rates a rate.
 //!
-//! The window is `cwnd` and what this state holds beside it. `cwnd` follows by at most one packet an ACK (`steps.rs`), so
-//! that after a cut the state is negative. In the rate mode it is the rate, from which `cwnd` follows (`rate.rs`).
+//! The window is `cwnd` and what this state holds beside it. `cwnd` follows by at most one packet an ACK
+//! (`steps.rs`), so that after a cut the state is negative. In the rate mode it is the rate, from which `cwnd`
+//! follows (`rate.rs`).
 
 use crate::{PragueConfig, Window};
 

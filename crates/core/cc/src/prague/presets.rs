@@ -57,7 +57,8 @@ const IN_RECOVERY: Difference = Difference {
 
 const AFTER_TIMEOUT: Difference = Difference {
     text: "After a timeout slow start goes up to half of the window, and linear growth begins when recovery has ended \
-           (grows_in_loss switches that off). In the kernel the steps by which cwnd follows the window come to the same.",
+           (grows_in_loss switches that off). In the kernel the steps by which cwnd follows the window come to the \
+           same.",
     test: "after_a_timeout_slow_start_goes_up_to_what_the_cut_left",
 };
 
@@ -67,10 +68,10 @@ const HEADERS: Difference = Difference {
 };
 
 const WAITS_FOR_MARKS: Difference = Difference {
-    text: "No difference, but what a user sees who knows the formulas (rate 0.96 (1/p - 1) Mbit/s with RTTs up to 25 ms, \
-           window 2 (1/p - 1) packets where the law depends on the RTT): with random marks rates are 1.37 times that, up \
-           to 1.45 with RTTs around 10 ms. A cut waits for a mark after the 25 ms, or the RTT, for which there is none. \
-           The formulas hold where each of these brings a cut.",
+    text: "No difference, but what a user sees who knows the formulas (rate 0.96 (1/p - 1) Mbit/s with RTTs up to \
+           25 ms, window 2 (1/p - 1) packets where the law depends on the RTT): with random marks rates are 1.37 \
+           times that, up to 1.45 with RTTs around 10 ms. A cut waits for a mark after the 25 ms, or the RTT, for \
+           which there is none. The formulas hold where each of these brings a cut.",
     test: "waiting_for_a_mark_makes_the_rate_a_third_larger_than_the_formula",
 };
 
@@ -81,39 +82,39 @@ const TINY_ROUND_TRIPS: Difference = Difference {
 };
 
 const EPISODES: Difference = Difference {
-    text: "No difference, but an effect of CWR: a mark less than 25 ms after the last cut begins an episode without one, \
-           during which there is none either. Just below an RTT of 25 ms cuts come every second RTT.",
+    text: "No difference, but an effect of CWR: a mark less than 25 ms after the last cut begins an episode without \
+           one, during which there is none either. Just below an RTT of 25 ms cuts come every second RTT.",
     test: "an_episode_without_a_cut_delays_the_next_one",
 };
 
 const FALLBACK: Difference = Difference {
-    text: "The indicator of the classic-ECN fallback (off by default) has averages of the RTT in units of 2^-8 us, so that \
-           with thresholds of 4096 packets and more, where the gain is 2^-18, deviations of less than 0.5 ms do not move \
-           them; and the least RTT is that of the connection, not of the last five minutes.",
+    text: "The indicator of the classic-ECN fallback (off by default) has averages of the RTT in units of 2^-8 us, \
+           so that with thresholds of 4096 packets and more, where the gain is 2^-18, deviations of less than 0.5 \
+           ms do not move them; and the least RTT is that of the connection, not of the last five minutes.",
     test: "the_slowest_average_of_the_rtt_does_not_see_less_than_half_a_millisecond",
 };
 
 const RATE_MODE: Difference = Difference {
-    text: "In the rate mode growth does not ask whether the window is used, because cwnd, two packets or more, may be larger \
-           than what the rate needs; the mode begins outside of slow start only.",
+    text: "In the rate mode growth does not ask whether the window is used, because cwnd, two packets or more, may \
+           be larger than what the rate needs; the mode begins outside of slow start only.",
     test: "a_rate_grows_without_a_filled_window",
 };
 
 const RATE_WINDOW: Difference = Difference {
-    text: "In the rate mode cwnd is what the faster half of a round needs (1.03 times the rate), at least two packets; the \
-           source says how packets are paced there, and not this.",
+    text: "In the rate mode cwnd is what the faster half of a round needs (1.03 times the rate), at least two \
+           packets; the source says how packets are paced there, and not this.",
     test: "with_up_to_four_packets_the_state_is_a_rate_once_ce_was_seen",
 };
 
 const RATE_UNDO: Difference = Difference {
-    text: "An undo in the rate mode restores the rate if cwnd was larger than its smallest value; otherwise the rate stays \
-           at half.",
+    text: "An undo in the rate mode restores the rate if cwnd was larger than its smallest value; otherwise the \
+           rate stays at half.",
     test: "a_loss_halves_the_rate_and_an_undo_restores_it",
 };
 
 const NO_OTHER_MODES: Difference = Difference {
-    text: "RTT independence is off or max(RTT, target). The modes \"scalable\" and \"additive\" of the kernel up to the \
-           early 0.7, which none has as its default, are not modelled.",
+    text: "RTT independence is off or max(RTT, target). The modes \"scalable\" and \"additive\" of the kernel up to \
+           the early 0.7, which none has as its default, are not modelled.",
     test: "the_increase_is_that_of_the_ratio_squared_below_the_target_only",
 };
 
@@ -121,8 +122,8 @@ const NO_OTHER_MODES: Difference = Difference {
 pub const PRAGUE_2020_DOC: ModelDoc = ModelDoc {
     name: "prague-2020",
     kind: ModelKind::CongestionControl,
-    summary: "TCP Prague 0.5, of the L4S laboratories of 2020: DCTCP with 20 bits, growth in CWR and pacing, dependent on \
-              the RTT.",
+    summary: "TCP Prague 0.5, of the L4S laboratories of 2020: DCTCP with 20 bits, growth in CWR and pacing, \
+              dependent on the RTT.",
     follows: "L4STeam/linux net/ipv4/tcp_prague.c at b256daedc767 (2020-08-04, version 0.5); RFC 9331",
     differences: &[IN_RECOVERY, AFTER_TIMEOUT, HEADERS, WAITS_FOR_MARKS, FALLBACK, NO_OTHER_MODES],
 };
@@ -165,9 +166,9 @@ pub const PRAGUE_0_7_EARLY_DOC: ModelDoc = ModelDoc {
         RATE_UNDO,
         FALLBACK,
         Difference {
-            text: "No difference, but a defect of this version: its fallback, if switched on, takes any queue for a classic \
-                   one, because its constants are those of an alpha of 20 bits. Deviations of the RTT above 1.5 us and \
-                   queues above 1.6 us count as evidence, not 750 us and 2 ms.",
+            text: "No difference, but a defect of this version: its fallback, if switched on, takes any queue for a \
+                   classic one, because its constants are those of an alpha of 20 bits. Deviations of the RTT above \
+                   1.5 us and queues above 1.6 us count as evidence, not 750 us and 2 ms.",
             test: "a_queue_of_50_us_looks_like_l4s_with_the_right_constants_and_classic_with_the_wrong_ones",
         },
         Difference {
@@ -185,8 +186,8 @@ pub const PRAGUE_0_7_DOC: ModelDoc = ModelDoc {
     kind: ModelKind::CongestionControl,
     summary: "TCP Prague 0.7: rates do not depend on RTTs below 25 ms nor on the packet size; a rate mode with small \
               packets.",
-    follows: "L4STeam/linux net/ipv4/tcp_prague.c at 893e1479793e, and minuscat/rpi-6.18.y at 330b511ac19e (version 0.7); \
-              RFC 9331",
+    follows: "L4STeam/linux net/ipv4/tcp_prague.c at 893e1479793e, and minuscat/rpi-6.18.y at 330b511ac19e (version \
+              0.7); RFC 9331",
     differences: &[
         IN_RECOVERY,
         AFTER_TIMEOUT,
@@ -198,8 +199,8 @@ pub const PRAGUE_0_7_DOC: ModelDoc = ModelDoc {
         RATE_WINDOW,
         RATE_UNDO,
         Difference {
-            text: "The classic-ECN fallback, which this version has no longer, can be switched on (classic_fallback), with \
-                   the constants that an alpha of 24 bits needs.",
+            text: "The classic-ECN fallback, which this version has no longer, can be switched on \
+                   (classic_fallback), with the constants that an alpha of 24 bits needs.",
             test: "a_deep_queue_that_varies_looks_classic_after_two_rounds",
         },
         Difference {

@@ -1,7 +1,7 @@
 //! The rate mode: where the window is a few packets, or less than one, the state is a rate.
 //!
-//! The law is the same: each virtual round trip adds one packet (or 1500 B) per virtual round trip to the rate, less what
-//! was marked, and a cut takes alpha / 2 of it. `cwnd` is as large as the rate needs.
+//! The law is the same: each virtual round trip adds one packet (or 1500 B) per virtual round trip to the rate, less
+//! what was marked, and a cut takes alpha / 2 of it. `cwnd` is as large as the rate needs.
 
 use super::clock::virtual_rtt;
 use super::level::{Level, ONE, RATE_BITS, lowest_rate};

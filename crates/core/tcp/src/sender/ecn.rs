@@ -32,7 +32,8 @@ impl EcnSignalling {
     }
 
     /// Reads the SYN/ACK. ECE without CWR accepts ECN of RFC 3168 (section 6.1.1), and a SYN that asked for accurate
-    /// ECN is answered by the table of RFC 9768. Without the feedback that it needs a controller gives way to Reno (Linux
+    /// ECN is answered by the table of RFC 9768. Without the feedback that it needs a controller gives way to Reno
+    /// (Linux
     /// `dctcp_init`).
     pub(super) fn negotiate(&mut self, config: &EndpointConfig, syn_ack: &Packet, cc: &mut AnyController) {
         if config.is_accurate() && config.stack.linux().is_some() {

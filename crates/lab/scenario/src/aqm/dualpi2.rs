@@ -14,8 +14,8 @@ use crate::quantity::{Amount, Dimension, Duration, Size};
 #[derive(Clone, PartialEq, Debug, Section)]
 pub struct DualPi2 {
     /// Whose DualPI2 it is: that of Linux since 6.17 (mainline), or that of the L4S team's kernels of 2019 to 2021
-    /// (l4steam), in which gains act as 64/127 of what is written, the first update comes half a second after set-up, and
-    /// the step spares packets that met less than two. Names defaults of other keys, too.
+    /// (l4steam), in which gains act as 64/127 of what is written, the first update comes half a second after
+    /// set-up, and the step spares packets that met less than two. Names defaults of other keys, too.
     #[key(
         default = "mainline",
         source = "sch_dualpi2.c of L4STeam/linux at 29c297fd79dd: calculate_probability, dualpi2_init, \
@@ -58,8 +58,8 @@ pub struct DualPi2 {
     /// sends ECT(0), is classic; or all ECT and CE ("any-ect", mask 3); or ECT(0) and CE ("classic-ect", mask 2).
     #[key(default = "l4s-ect", source = "sch_dualpi2.c dualpi2_skb_classify")]
     pub ecn_mask: EcnMask,
-    /// Own law of the low-latency queue: a step (Linux), a ramp by the wait of the packet that leaves (RFC 9332), or one by
-    /// the bytes that an arriving packet meets (docsis-ramp, RFC 9957), which needs decide = "enqueue".
+    /// Own law of the low-latency queue: a step (Linux), a ramp by the wait of the packet that leaves (RFC 9332), or
+    /// one by the bytes that an arriving packet meets (docsis-ramp, RFC 9957), which needs decide = "enqueue".
     #[key(
         default = "step",
         source = "sch_dualpi2.c do_step_aqm; RFC 9332 appendix A.1 laqm; RFC 9957 section 4.1"
@@ -90,8 +90,8 @@ pub struct DualPi2 {
     /// included.
     #[key(default = 1, when(native = "ramp"), unit = "packets", source = "RFC 9332 appendix A.1 Th_len")]
     pub ramp_packets: Option<u32>,
-    /// With native = "docsis-ramp": from this delay on every arriving packet is marked; where docsis_floor is longer than
-    /// the beginning of the ramp, docsis_range after the floor.
+    /// With native = "docsis-ramp": from this delay on every arriving packet is marked; where docsis_floor is longer
+    /// than the beginning of the ramp, docsis_range after the floor.
     #[key(default = "1 ms", when(native = "docsis-ramp"), source = "RFC 9957 section 4.1 MAXTH")]
     pub docsis_max: Option<Duration>,
     /// With native = "docsis-ramp": so much below nothing is; 2^19 ns in the RFC.

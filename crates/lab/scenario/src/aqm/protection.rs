@@ -1,5 +1,5 @@
-//! Keys of queue protection ([RFC 9957](https://www.rfc-editor.org/rfc/rfc9957)), which every dual queue can have, and of
-//! the ramp in it.
+//! Keys of queue protection ([RFC 9957](https://www.rfc-editor.org/rfc/rfc9957)), which every dual queue can have,
+//! and of the ramp in it.
 
 use shoal_aqm::{DelayRampConfig, ProtectionConfig};
 
@@ -7,12 +7,12 @@ use super::Place;
 use crate::field::Section;
 use crate::quantity::{Duration, Size};
 
-/// Queue protection: flows that build the low-latency queue are sent to the classic one. `protection = {}` has the RFC's
-/// parameters.
+/// Queue protection: flows that build the low-latency queue are sent to the classic one. `protection = {}` has the
+/// RFC's parameters.
 #[derive(Clone, PartialEq, Debug, Section)]
 pub struct Protection {
-    /// Delay of the low-latency queue, in bytes at the line's rate with the arriving packet, up to which no score is too
-    /// high but one at its ceiling.
+    /// Delay of the low-latency queue, in bytes at the line's rate with the arriving packet, up to which no score is
+    /// too high but one at its ceiling.
     #[key(
         otherwise = "the end of the ramp: ramp_max, or later on slow links",
         source = "RFC 9957 section 4.1 CRITICALqL"

@@ -62,9 +62,9 @@ pub struct FlowGroup {
     /// "af11". Queues for traffic classes (an aqm of kind "classes") are chosen by it, and captures show it.
     #[key(otherwise = "0 (best effort)", source = "RFC 2474 section 3")]
     pub dscp: Option<Dscp>,
-    /// Name of a tunnel, as of a VPN, through which the packets of the flows go, data and ACKs: queues that keep flows apart
-    /// (fq-codel, queue protection) take all flows of a tunnel for one. Marks are copied to the inner header, so that
-    /// nothing else changes, and the outer header is not counted.
+    /// Name of a tunnel, as of a VPN, through which the packets of the flows go, data and ACKs: queues that keep
+    /// flows apart (fq-codel, queue protection) take all flows of a tunnel for one. Marks are copied to the inner
+    /// header, so that nothing else changes, and the outer header is not counted.
     #[key(otherwise = "none", source = "RFC 6040 section 4 (marks)")]
     pub tunnel: Option<String>,
     /// What the applications write.

@@ -31,8 +31,8 @@ pub struct CodelParameters {
 pub enum CeThresholdFor {
     /// All ECN-capable packets.
     Ect,
-    /// Of these the packets whose DS field, of which packets here have the two bits of ECN, has `value` where `mask` has
-    /// ones (tc's `ce_threshold_selector VALUE/MASK`).
+    /// The packets among these whose DS field, of which packets here have the two bits of ECN, has `value` where `mask`
+    /// has ones (tc's `ce_threshold_selector VALUE/MASK`).
     Field {
         /// Value of the masked bits.
         value: u8,

@@ -28,8 +28,8 @@ pub enum NativeMarking {
         /// Nothing is marked if at most this many packets wait, including the leaving one.
         min_packets: u32,
     },
-    /// DOCSIS ([RFC 9957](https://www.rfc-editor.org/rfc/rfc9957)): the probability rises linearly with the delay that an
-    /// arriving packet meets; only with decisions on arrival.
+    /// DOCSIS ([RFC 9957](https://www.rfc-editor.org/rfc/rfc9957)): the probability rises linearly with the delay
+    /// that an arriving packet meets; only with decisions on arrival.
     DelayRamp(DelayRampConfig),
 }
 

@@ -8,8 +8,8 @@ pub(super) const DOC: ModelDoc = ModelDoc {
     kind: ModelKind::Queue,
     summary: "Two queues and one PI controller: low-latency packets are marked with k p', classic ones dropped with \
               p'^2.",
-    follows: "Linux net/sched/sch_dualpi2.c (6.18) in its integers; options of RFC 9332 appendix A, of RFC 9957, and of \
-              L4STeam/linux",
+    follows: "Linux net/sched/sch_dualpi2.c (6.18) in its integers; options of RFC 9332 appendix A, of RFC 9957, \
+              and of L4STeam/linux",
     differences: &[
         Difference {
             text: "There are no filters, and no class of low-latency packets that is never marked: the codepoint \
@@ -47,11 +47,12 @@ pub(super) const DOC: ModelDoc = ModelDoc {
             test: "the_larger_likelihood_marks",
         },
         Difference {
-            text: "form = \"l4steam\" follows L4STeam/linux at 29c297fd79dd (2019 to 2021) where that differs in what it \
-                   computes: gains are scaled as in mainline and then divided by 127, each product by itself, where \
-                   mainline divides by 64: 0.16 and 3.2 Hz act as 0.0807 and 1.611 Hz. The first update comes half a \
-                   second after set-up, and the step spares packets that met less than two. ECT(0) in the classic queue \
-                   is marked, and dropped on overload, in both. Its largest gain of 40000 Hz is not checked.",
+            text: "form = \"l4steam\" follows L4STeam/linux at 29c297fd79dd (2019 to 2021) where that differs in \
+                   what it computes: gains are scaled as in mainline and then divided by 127, each product by \
+                   itself, where mainline divides by 64: 0.16 and 3.2 Hz act as 0.0807 and 1.611 Hz. The first \
+                   update comes half a second after set-up, and the step spares packets that met less than two. \
+                   ECT(0) in the classic queue is marked, and dropped on overload, in both. Its largest gain of \
+                   40000 Hz is not checked.",
             test: "gains_act_as_about_half",
         },
         Difference {
@@ -61,9 +62,9 @@ pub(super) const DOC: ModelDoc = ModelDoc {
             test: "the_first_update_is_half_a_second_after_set_up",
         },
         Difference {
-            text: "native = \"docsis-ramp\" is the ramp of RFC 9957 with the bytes of the low-latency queue at the line's \
-                   rate, the arriving packet included, as downstream in DOCSIS; upstream it takes a virtual queue. \
-                   The coupled probability is dualpi2's, not that of DOCSIS' PIE.",
+            text: "native = \"docsis-ramp\" is the ramp of RFC 9957 with the bytes of the low-latency queue at the \
+                   line's rate, the arriving packet included, as downstream in DOCSIS; upstream it takes a virtual \
+                   queue. The coupled probability is dualpi2's, not that of DOCSIS' PIE.",
             test: "arrivals_are_marked_by_the_bytes_that_they_meet",
         },
         PROTECTION,

@@ -164,8 +164,8 @@ mod tests {
     }
 
     /// The delays of [`the_probability_to_the_digit`] in the L4S team's integers: 10 ms make -220e6 / 127 = -1,732,283
-    /// and 8790e6 / 127 = 69,212,598; 20 ms then 220e6 / 127 = 1,732,283 and 69,212,598; 15,000,001 ns then 44 / 127 = 0
-    /// and -4,394,999,121 / 127 = -34,606,292.3; and 0 is below zero.
+    /// and 8790e6 / 127 = 69,212,598; 20 ms then 220e6 / 127 = 1,732,283 and 69,212,598; 15,000,001 ns then 44 / 127
+    /// = 0 and -4,394,999,121 / 127 = -34,606,292.3; and 0 is below zero.
     #[test]
     fn the_l4s_team_divides_each_product_by_127() {
         let mut pi = Pi::new(DualPi2Form::L4sTeam, 15 * MS, 41, 819, None);

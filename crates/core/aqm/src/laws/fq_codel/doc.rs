@@ -29,9 +29,9 @@ pub(super) const DOC: ModelDoc = ModelDoc {
             test: "the_fattest_flow_is_cut_in_batches_from_its_head",
         },
         Difference {
-            text: "Flows that a scenario sends through a tunnel are one flow, as a kernel sees it that looks at the outer \
-                   header; a kernel's flow dissector may look inside of some tunnels without encryption. The bytes of \
-                   the outer header are not counted.",
+            text: "Flows that a scenario sends through a tunnel are one flow, as a kernel sees it that looks at the \
+                   outer header; a kernel's flow dissector may look inside of some tunnels without encryption. The \
+                   bytes of the outer header are not counted.",
             test: "flows_of_a_tunnel_have_one_queue",
         },
         Difference {

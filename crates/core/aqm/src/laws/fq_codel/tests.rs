@@ -234,8 +234,8 @@ fn idle_flows_are_not_served() {
     assert_eq!(flows(&mut bench, 2), [5]);
 }
 
-/// Flows 0 to 2 go through one tunnel, 4 and 5 through another: they take turns with flow 3 as one flow each, in the order of
-/// their arrival, whether queues are hashed or not.
+/// Flows 0 to 2 go through one tunnel, 4 and 5 through another: they take turns with flow 3 as one flow each, in the
+/// order of their arrival, whether queues are hashed or not.
 #[test]
 fn flows_of_a_tunnel_have_one_queue() {
     for classifier in [FlowQueues::PerFlow, FlowQueues::Hashed(65_536)] {

@@ -35,8 +35,8 @@ impl Buckets {
         }
     }
 
-    /// The bucket of a flow (`pick_bucket`): the one that it owns; else the first that has faded, which it owns from now
-    /// on; else the one for the rest.
+    /// The bucket of a flow (`pick_bucket`): the one that it owns; else the first that has faded, which it owns from
+    /// now on; else the one for the rest.
     pub(super) fn of(&mut self, flow: FlowId, now_ns: u64, random: &mut Stream) -> &mut Bucket {
         let number = self.number_of(flow, now_ns, random);
         let bucket = &mut self.all[number];

@@ -67,8 +67,8 @@ fn a_score_is_what_was_added_less_the_time_that_passed() {
     assert_eq!(score(&mut protection, 5, faded + gap + gap, &mut random), each);
 }
 
-/// At twice the critical delay half of the critical score is too much: 4 ms at 1 ms, 2 ms at 2 ms; at a delay of exactly 1
-/// ms nothing is. A packet of 1000 B adds 2.048 ms.
+/// At twice the critical delay half of the critical score is too much: 4 ms at 1 ms, 2 ms at 2 ms; at a delay of
+/// exactly 1 ms nothing is. A packet of 1000 B adds 2.048 ms.
 #[test]
 fn delay_times_score_decides() {
     for (bytes, redirected) in [
@@ -114,9 +114,10 @@ fn at_the_ceiling_a_flow_is_redirected_at_any_delay() {
     assert!(!protection.redirects(&packet, 1500, Time::ZERO + NANO, &mut random));
 }
 
-/// A flow that sends 1 % of 100 Mbit/s evenly: 1500 B in 12 ms. However long the queue that others have built is, each packet
-/// adds 3.072 ms, which has faded when the next one comes. The bound is what the product allows: 13.02 times the critical
-/// delay, 1 ms x 4 ms / 3.072 ms = 1.302 ms. Below that it is never redirected; a flow at 10 times the rate, 3.07 ms in
+/// A flow that sends 1 % of 100 Mbit/s evenly: 1500 B in 12 ms. However long the queue that others have built is,
+/// each packet adds 3.072 ms, which has faded when the next one comes. The bound is what the product allows: 13.02
+/// times the critical delay, 1 ms x 4 ms / 3.072 ms = 1.302 ms. Below that it is never redirected; a flow at 10
+/// times the rate, 3.07 ms in
 /// 1.2 ms, gains 1.87 ms with each packet and is redirected at its second or third.
 #[test]
 fn a_paced_flow_of_one_percent_is_never_redirected() {
@@ -151,8 +152,8 @@ fn attempts_of(flows: impl Iterator<Item = u32>, random: &mut Stream) -> Vec<(u3
         .collect()
 }
 
-/// Two flows whose first attempts name one bucket: the second one gets the bucket of its second attempt, and neither counts
-/// for the other. A flow both of whose buckets belong to others shares the one for the rest with all such flows.
+/// Two flows whose first attempts name one bucket: the second one gets the bucket of its second attempt, and neither
+/// counts for the other. A flow both of whose buckets belong to others shares the one for the rest with all such flows.
 #[test]
 fn the_second_attempt_separates_flows_and_the_rest_share() {
     let (mut protection, mut random) = protection(ProtectionConfig::RFC_9957);

@@ -19,8 +19,9 @@ fn alpha_waits_for_the_first_mark() {
     assert!(flow.alpha() < 1.0 - 0.9 / 16.0, "{}", flow.alpha());
 }
 
-/// From one, each round without marks leaves 15/16, to within the 2^-20 of alpha, whatever the number of rounds. Divisions
-/// that truncate would stop at 15/2^20, and without the remainder the sum of many small steps would be another.
+/// From one, each round without marks leaves 15/16, to within the 2^-20 of alpha, whatever the number of rounds.
+/// Divisions that truncate would stop at 15/2^20, and without the remainder the sum of many small steps would be
+/// another.
 #[test]
 fn nothing_of_the_average_is_lost_to_rounding() {
     for bits in [20, 24] {
@@ -104,7 +105,8 @@ fn alpha_is_updated_where_the_window_does_not_grow() {
     }
 }
 
-/// The kernel updates alpha at the end of the ACK that ends a round, so that a cut with this ACK is made with the old one.
+/// The kernel updates alpha at the end of the ACK that ends a round, so that a cut with this ACK is made with the
+/// old one.
 #[test]
 fn a_cut_with_the_ack_that_ends_a_round_is_made_with_the_alpha_before() {
     let mut flow = Flow::prague(PRAGUE_2020, 100, 10);

@@ -55,7 +55,8 @@ fn cwnd_follows_a_cut_by_one_packet_an_ack_and_ends_slow_start() {
     assert_eq!(flow.window.cwnd, 20);
 }
 
-/// The endpoint calls once an episode, and an episode lasts an RTT: every call is a cut where the law depends on the RTT.
+/// The endpoint calls once an episode, and an episode lasts an RTT: every call is a cut where the law depends on the
+/// RTT.
 #[test]
 fn there_is_one_cut_in_an_rtt_or_in_25_ms() {
     let cuts = |config: PragueConfig, rtt_ms, waits: &[u64]| {

@@ -183,7 +183,7 @@ impl Laws {
         2.0 * (1.0 / p - 1.0) * 12e-3 / rtt_s.max(self.target())
     }
 
-    /// The same with what the formula leaves out: a cut needs a mark, at the beginning of an episode, not within the
+    /// As before, with what the formula leaves out: a cut needs a mark, at the beginning of an episode, not within the
     /// target of the last one; and between cuts the rate rises from 1 - p/2 of that at the cut, which is its largest.
     fn predicted(&self, p: f64, rtt_s: f64) -> f64 {
         let round = rtt_s.max(self.target());
@@ -242,8 +242,8 @@ const fn within(part: f64) -> [f64; 2] {
 const UNBOUNDED: PragueConfig =
     PragueConfig { rate_mode_packets: 255, lowest_rate_kbps: 1, smallest_packet: 53, ..PRAGUE_0_7 };
 
-/// Mean number of packets from cut to cut, if an episode lasts `flight` packets, and for `wait` packets after a cut there
-/// is none.
+/// Mean number of packets from cut to cut, if an episode lasts `flight` packets, and for `wait` packets after a cut
+/// there is none.
 fn packets_between_cuts(p: f64, flight: f64, wait: f64) -> f64 {
     let wait = (libm::ceil(wait) as usize).max(1);
     let (shorter, part) = (libm::floor(flight) as usize, flight - libm::floor(flight));
@@ -265,8 +265,8 @@ fn packets_between_cuts(p: f64, flight: f64, wait: f64) -> f64 {
 }
 
 /// Version 0.7 follows r = 0.96 (1/p - 1) min(1, 25 ms / RTT) Mbit/s if a cut comes in each virtual round trip, and if
-/// nothing else limits the rate. With p = 0.3 a cut takes 15 %, so that the mean is up to 7.5 % below the rate at the cut.
-/// Above, cuts by the clock come where there was no packet between them.
+/// nothing else limits the rate. With p = 0.3 a cut takes 15 %, so that the mean is up to 7.5 % below the rate at
+/// the cut. Above, cuts by the clock come where there was no packet between them.
 #[test]
 fn the_rate_is_that_of_the_formula_if_every_virtual_round_trip_has_a_cut() {
     let laws = Laws { config: UNBOUNDED, cuts: Cuts::ByClock };
@@ -311,7 +311,8 @@ fn version_0_7_follows_its_law_down_to_the_lowest_rate() {
     }
 }
 
-/// Version 0.5: W = 2 (1/p - 1) packets if every round trip has a cut, and again 1.37 times that if it waits for a mark.
+/// Version 0.5: W = 2 (1/p - 1) packets if every round trip has a cut, and again 1.37 times that if it waits for a
+/// mark.
 #[test]
 fn version_0_5_follows_its_law_in_windows() {
     let clock = Laws { config: PRAGUE_2020, cuts: Cuts::ByClock };

@@ -2,8 +2,9 @@ use super::{Flow, PRAGUE_0_6, PRAGUE_0_7, PRAGUE_0_7_EARLY, PRAGUE_2020, VERSION
 use crate::{CongestionControl, IncreaseUnit, PragueConfig};
 use shoal_units::Span;
 
-/// 1/cwnd for each packet: a window of `w` packets gains one with `w` ACKs. Each of them is rounded to 2^-20; what becomes
-/// a step is not lost. 200 windows from 10 packets up: the window after n packets is the w with 10 + ... + (w - 1) = n.
+/// 1/cwnd for each packet: a window of `w` packets gains one with `w` ACKs. Each of them is rounded to 2^-20; what
+/// becomes a step is not lost. 200 windows from 10 packets up: the window after n packets is the w with 10 + ... +
+/// (w - 1) = n.
 #[test]
 fn fractions_are_carried_from_step_to_step() {
     for config in [PRAGUE_2020, PRAGUE_0_6] {

@@ -176,8 +176,8 @@ impl LinuxSender {
         call.transmit(packet);
     }
 
-    /// Sends a packet with the feedback of accurate ECN. Apart from [`Self::transmit`], so that other packets need not lie
-    /// in memory.
+    /// Sends a packet with the feedback of accurate ECN. Apart from [`Self::transmit`], so that other packets need
+    /// not lie in memory.
     #[cold]
     #[inline(never)]
     fn transmit_accurate(&mut self, call: &mut Call<'_, impl Output>, mut packet: Packet) {

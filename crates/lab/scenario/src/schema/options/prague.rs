@@ -11,8 +11,8 @@ use crate::field::{Field, Section, choices};
 use crate::report::Report;
 use crate::tree::Node;
 
-/// Policies of TCP Prague. Sources are versions of `tcp_prague.c`: 0.5 (L4STeam/linux b256daedc767), 0.6 (02573a215581),
-/// early 0.7 (L4STeam/tcp-prague 90aea47f94ef), 0.7 (L4STeam/linux 893e1479793e).
+/// Policies of TCP Prague. Sources are versions of `tcp_prague.c`: 0.5 (L4STeam/linux b256daedc767), 0.6
+/// (02573a215581), early 0.7 (L4STeam/tcp-prague 90aea47f94ef), 0.7 (L4STeam/linux 893e1479793e).
 #[derive(Clone, PartialEq, Debug, Section)]
 pub(super) struct PragueOptions {
     /// Fractional bits of alpha.

@@ -8,8 +8,8 @@ use crate::{
 use shoal_packet::{Ecn, FlowId, Packet};
 use shoal_units::{Span, Time};
 
-/// On the bench's line of 10 Mbit/s a packet of 1500 B takes 1.2 ms. The ramp ends at 12 ms: below 6 ms nothing, at 9 ms
-/// half.
+/// On the bench's line of 10 Mbit/s a packet of 1500 B takes 1.2 ms. The ramp ends at 12 ms: below 6 ms nothing, at
+/// 9 ms half.
 const RAMP: DualPi2Config = DualPi2Config {
     native: NativeMarking::DelayRamp(DelayRampConfig {
         max: Span::from_millis(12),
@@ -20,7 +20,8 @@ const RAMP: DualPi2Config = DualPi2Config {
     ..HELD
 };
 
-/// Arriving packets make the queue 1.2, 2.4 ... ms long: the first five meet at most 6 ms; the sixth makes 7.2 ms (0.2), then
+/// Arriving packets make the queue 1.2, 2.4 ... ms long: the first five meet at most 6 ms; the sixth makes 7.2 ms
+/// (0.2), then
 /// 0.4, 0.6, 0.8 and 1 from 12 ms on. Added up: 0.2, 0.6, 1.2 (a mark leaves 0.2), 1.0, 2.0 (1.0), 2.0 (1.0), 2.0.
 #[test]
 fn arrivals_are_marked_by_the_bytes_that_they_meet() {

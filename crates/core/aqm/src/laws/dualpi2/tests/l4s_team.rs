@@ -21,8 +21,8 @@ fn probability(bench: &Bench<AnyQueue>) -> u32 {
 }
 
 /// The oldest packet has waited for 490 ms at the first update, half a second after set-up: 475 ms * 44 / 127 =
-/// 164,566,929 and 490 ms * 879 / 127 = 3,391,417,322, which add up to 3,555,984,251. The next one comes a Tupdate later:
-/// 491 ms * 44 / 127 = 170,110,236 and 16 ms * 879 / 127 = 110,740,157 make 280,850,393 more.
+/// 164,566,929 and 490 ms * 879 / 127 = 3,391,417,322, which add up to 3,555,984,251. The next one comes a Tupdate
+/// later: 491 ms * 44 / 127 = 170,110,236 and 16 ms * 879 / 127 = 110,740,157 make 280,850,393 more.
 #[test]
 fn the_first_update_is_half_a_second_after_set_up() {
     let mut bench = Bench::any(L4S_TEAM);
@@ -58,8 +58,8 @@ fn gains_act_as_about_half() {
     }
 }
 
-/// ECT(0) in the classic queue is marked, and dropped on overload, in either form: with p' = 1 and k = 1 each decision is
-/// certain and no overload, with k = 2 it is one.
+/// ECT(0) in the classic queue is marked, and dropped on overload, in either form: with p' = 1 and k = 1 each
+/// decision is certain and no overload, with k = 2 it is one.
 #[test]
 fn ect0_in_the_classic_queue_is_marked_and_dropped_on_overload() {
     for form in [DualPi2Form::Mainline, DualPi2Form::L4sTeam] {

@@ -26,9 +26,9 @@ fn sizes(bench: &mut Bench<AnyQueue>, count: usize) -> Vec<u16> {
     (0..count).map(|_| bench.send().0.size).collect()
 }
 
-/// Packets of 1500 B make the queue 1.2, 2.4, 3.6, 4.8 ms long, of which 0.4 of the second and all of the next ones count:
-/// scores of 0, 1.23, 4.30, 7.37 ms. Critical is 12 ms ms: 3.6 x 4.30 = 15.5 is above it. Whoever is redirected makes the queue
-/// no longer, so that the next packet meets 3.6 ms as well.
+/// Packets of 1500 B make the queue 1.2, 2.4, 3.6, 4.8 ms long, of which 0.4 of the second and all of the next ones
+/// count: scores of 0, 1.23, 4.30, 7.37 ms. Critical is 12 ms ms: 3.6 x 4.30 = 15.5 is above it. Whoever is
+/// redirected makes the queue no longer, so that the next packet meets 3.6 ms as well.
 #[test]
 fn a_flow_that_builds_a_queue_goes_to_the_classic_one() {
     let mut bench = Bench::any(PROTECTED);
@@ -86,7 +86,7 @@ fn what_is_redirected_is_under_the_classic_law() {
         };
         assert_eq!(of_arrivals, [low, low, classic, classic]);
         assert_eq!(bench.queue.redirected(), 2);
-        // Of seven packets the two that are left in L go first, marked by the coupling.
+        // The two of seven packets that are left in L go first, marked by the coupling.
         let mut marks = Vec::new();
         loop {
             match bench.take() {
@@ -108,11 +108,13 @@ fn what_is_redirected_is_under_the_classic_law() {
     }
 }
 
-/// The RFC's parameters on the bench's line: two frames are 3.2 ms, so that nothing counts below, and the critical delay is
-/// 3.72 ms. A flow that sends twice what the line takes makes the queue at most that long, since its score is high soon; the
-/// packets of 750 B of a flow of 1 % (one in 60 ms) then meet at most 3.72 and their own 0.6 ms, and their score is 1.54 ms:
-/// 6.7 ms ms, below the critical 14.9. So none of them is redirected. Of the other flow's 20 Mbit/s the low-latency queue takes
-/// at most the line's 10: at least half is redirected, but for the first packets.
+/// The RFC's parameters on the bench's line: two frames are 3.2 ms, so that nothing counts below, and the critical
+/// delay is
+/// 3.72 ms. A flow that sends twice what the line takes makes the queue at most that long, since its score is high
+/// soon; the packets of 750 B of a flow of 1 % (one in 60 ms) then meet at most 3.72 and their own 0.6 ms, and their
+/// score is 1.54 ms:
+/// 6.7 ms ms, below the critical 14.9. So none of them is redirected. Of the other flow's 20 Mbit/s the low-latency
+/// queue takes at most the line's 10: at least half is redirected, but for the first packets.
 #[test]
 fn a_paced_flow_keeps_its_queue_beside_one_that_builds_it() {
     let protection = Some(ProtectionConfig::RFC_9957);

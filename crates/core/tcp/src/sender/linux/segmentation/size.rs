@@ -31,8 +31,8 @@ impl PacingRate {
         Self(bytes_per_s)
     }
 
-    /// The pace of a controller that has its own. Linux counts payload at a rate that such controllers compute from whole
-    /// packets.
+    /// The pace of a controller that has its own. Linux counts payload at a rate that such controllers compute from
+    /// whole packets.
     pub(super) const fn of(pace: Pace) -> Self {
         Self(pace.bytes_per_s)
     }
