@@ -9,13 +9,13 @@
 //! 1. `on_ack` counts the packets delivered and reported with CE. When `snd_una` reaches the end of the round, and not
 //!    before 25 ms, alpha is updated with g = 1/16 (`alpha.rs`). The update comes last of all for that ACK.
 //! 2. `on_ecn`, on entering CWR, takes alpha/2 of the window, or, for the first CE of the connection, half of it
-//! (`cut.rs`); not within 25 ms of the last cut. The window has a fraction (`level.rs`); `cwnd` follows by one
-//! packet an ACK (`steps.rs`), and the first step down ends slow start.
+//!    (`cut.rs`); not within 25 ms of the last cut. The window has a fraction (`level.rs`); `cwnd` follows by one
+//!    packet an ACK (`steps.rs`), and the first step down ends slow start.
 //! 3. `on_growth` adds (RTT / 25 ms)^2 / cwnd for each packet without CE, in CWR, too, so that the rate does not
-//! depend on RTTs below 25 ms.
+//!    depend on RTTs below 25 ms.
 //! 4. Losses and timeouts halve the window, which does not grow until recovery has ended.
 //! 5. With windows of up to four packets the state is a rate (`rate.rs`), and packets become smaller so that two fit
-//! into 25 ms.
+//!    into 25 ms.
 //! 6. The host paces by what [`CongestionControl::pacing`] says, in bursts of 244 us.
 //!
 //! Each difference of a version is one policy of [`PragueConfig`], with its source.

@@ -1,5 +1,4 @@
-//! Accurate ECN ([RFC 9768](https://www.rfc-editor.org/rfc/rfc9768)) at one end of a connection, as Linux 7.3 has it
-//! (`include/net/tcp_ecn.h`, `tcp_input.c`, `tcp_output.c`).
+//! Accurate ECN ([RFC 9768](https://www.rfc-editor.org/rfc/rfc9768)) at one end of a connection, as Linux 7.3 has it.
 //!
 //! What both halves of an end share is here: the handshake (`handshake.rs`), what has arrived and is fed back
 //! (`arrivals.rs`), what the peer feeds back (`feedback.rs`), and the room for the option (`room.rs`).

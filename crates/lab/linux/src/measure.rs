@@ -373,7 +373,7 @@ fn alpha(record: &FlowRecord) -> Option<f64> {
     record.alpha.map(|alpha| f64::from(alpha) / 1024.0)
 }
 
-/// Whether a reduction begins that nothing on the line shows. A sender with ECN of RFC 3168 announces every one
+/// Whether a reduction begins that nothing on the line shows. A sender with classic ECN announces every one
 /// (`tcp_init_cwnd_reduction` and `tcp_enter_loss` queue a CWR); one without ECN begins a recovery, and one with
 /// accurate ECN that or the state CWR. Reductions between two samples are seen as one.
 const fn begins_reduction(is_accurate: bool, last: &FlowRecord, record: &FlowRecord) -> bool {

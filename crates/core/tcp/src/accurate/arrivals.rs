@@ -4,7 +4,7 @@
 use shoal_packet::{ByteCounters, CounterOrder, Ecn};
 use shoal_units::Time;
 
-/// First value of the counter of packets with CE: it differs from flags of RFC 3168.
+/// First value of the counter of packets with CE: it differs from the flags of classic ECN.
 pub(super) const FIRST_PACKETS: u32 = 5;
 /// The option is sent at least once in as many bytes: far fewer than a field of 24 bits can count.
 const BYTES_A_REPORT: u32 = 1 << 22;

@@ -53,7 +53,7 @@ pub(crate) const fn reflected(ace: u8) -> Ecn {
 pub(crate) enum Answer {
     /// No ECN: the peer has none, or repeats the flags that it was sent.
     Nothing,
-    /// ECN of RFC 3168.
+    /// Classic ECN ([RFC 3168](https://www.rfc-editor.org/rfc/rfc3168)).
     Classic,
     /// Accurate ECN; with the codepoint with which the SYN arrived, if the flags tell one.
     Accurate(Option<Ecn>),

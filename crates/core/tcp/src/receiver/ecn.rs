@@ -20,7 +20,7 @@ pub(super) enum Feedback {
     },
     /// ECE is the CE state of the last data packet.
     Dctcp { ce: bool, seen: bool },
-    /// Counters of what has arrived (RFC 9768).
+    /// Counters of what has arrived ([RFC 9768](https://www.rfc-editor.org/rfc/rfc9768)).
     Accurate(Box<AccurateEcn>),
 }
 

@@ -1,4 +1,5 @@
-//! The sender's side of ECN signalling (RFC 3168 section 6.1, <https://www.rfc-editor.org/rfc/rfc3168#section-6.1>).
+//! The sender's side of ECN signalling (RFC 3168 section 6.1, <https://www.rfc-editor.org/rfc/rfc3168#section-6.1>; RFC
+//! 9768 section 3.1, <https://www.rfc-editor.org/rfc/rfc9768#section-3.1>).
 
 use crate::accurate::{AccurateEcn, Acknowledged, Answer, reflect, with_ace};
 use crate::{EcnSetting, EndpointConfig};

@@ -18,7 +18,7 @@ fn config(cc: &str, option: EcnOption) -> EndpointConfig {
 /// What a path does to the packets of one direction: packet number n, from 0, of those with data or without.
 type Change = fn(usize, &mut Packet) -> bool;
 
-/// Both ends, 10 ms apart.
+/// A sender and a receiver, 10 ms apart.
 struct Pair {
     config: EndpointConfig,
     sender: Sender,
@@ -245,7 +245,7 @@ fn the_answer_to_the_syn_decides_the_mode() {
         out.clear();
         sender.write(&config, 14_480, now + DELAY, &mut out);
         assert!(!out.is_empty() && out.iter().all(|packet| packet.ecn == ecn), "{ace:03b}");
-        // Flags that mean ECE of RFC 3168, and no mark in accurate ECN: 5 + 4 = 9, which is 1.
+        // Flags that mean ECE of classic ECN, and no mark in accurate ECN: 5 + 4 = 9, which is 1.
         let mut ack = Packet::empty(FlowId(7), 52);
         ack.flags = with_ace(Flags::ACK, if reduces { 1 } else { 5 });
         (ack.ack, ack.window, ack.ts_val) = (Seq::of(1 + 1448), 1000, 9_000_000);

@@ -78,7 +78,8 @@ impl Headers {
         tcp.ack = has(Flags::ACK);
         tcp.ece = has(Flags::ECE);
         tcp.cwr = has(Flags::CWR);
-        // The bit of the withdrawn nonce sum is that of accurate ECN (RFC 9768 section 3.1).
+        // The bit of the withdrawn nonce sum is that of accurate ECN ([RFC 9768, section
+        // 3.1](https://www.rfc-editor.org/rfc/rfc9768#section-3.1)).
         tcp.ns = has(Flags::AE);
         let options = Options::of(packet, now, direction, endpoints, other_base);
         tcp.set_options_raw(options.as_slice()).expect("options are at most 40 bytes");

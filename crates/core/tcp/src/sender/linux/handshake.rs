@@ -1,6 +1,7 @@
 //! Opening the connection, with ECN negotiation
 //! ([RFC 9293, section 3.5](https://www.rfc-editor.org/rfc/rfc9293#section-3.5),
-//! [RFC 3168, section 6.1.1](https://www.rfc-editor.org/rfc/rfc3168#section-6.1.1)).
+//! [RFC 3168, section 6.1.1](https://www.rfc-editor.org/rfc/rfc3168#section-6.1.1),
+//! [RFC 9768, section 3.1](https://www.rfc-editor.org/rfc/rfc9768#section-3.1)).
 
 use super::{Call, LinuxSender};
 use crate::sender::connection::echo_age;

@@ -11,51 +11,51 @@ use crate::field::{Field, Section, choices};
 use crate::report::Report;
 use crate::tree::Node;
 
-/// Policies of TCP Prague. Sources are versions of `tcp_prague.c`: 0.5 (L4STeam/linux b256daedc767), 0.6
+/// Policies of TCP Prague. Sources are versions of `tcp_prague`: 0.5 (L4STeam/linux b256daedc767), 0.6
 /// (02573a215581), early 0.7 (L4STeam/tcp-prague 90aea47f94ef), 0.7 (L4STeam/linux 893e1479793e).
 #[derive(Clone, PartialEq, Debug, Section)]
 pub(super) struct PragueOptions {
     /// Fractional bits of alpha.
-    #[key(unit = "bits", source = "tcp_prague.c: 20 (0.5, 0.6), 24 (0.7)")]
+    #[key(unit = "bits", source = "tcp_prague: 20 (0.5, 0.6), 24 (0.7)")]
     pub alpha_bits: Option<AlphaBits>,
     /// First value of alpha, in 1/1024.
-    #[key(unit = "0 to 1024", source = "tcp_prague.c: 1024 (0.5, 0.6), 0 (0.7)")]
+    #[key(unit = "0 to 1024", source = "tcp_prague: 1024 (0.5, 0.6), 0 (0.7)")]
     pub initial_alpha_q10: Option<AlphaQ10>,
     /// Response to the first CE: as to all others, or halve the window and start alpha from zero.
-    #[key(source = "tcp_prague.c: as-any (0.5, 0.6), halve-then-zero (0.7)")]
+    #[key(source = "tcp_prague: as-any (0.5, 0.6), halve-then-zero (0.7)")]
     pub first_ce: Option<FirstCe>,
     /// Gain of alpha's average is 2^-shift.
-    #[key(source = "tcp_prague.c: 4")]
+    #[key(source = "tcp_prague: 4")]
     pub gain_shift: Option<GainShift>,
     /// Whether alpha's average keeps the remainders of its divisions.
-    #[key(source = "tcp_prague.c: yes; udp_prague: no")]
+    #[key(source = "tcp_prague: yes; udp_prague: no")]
     pub keeps_remainder: Option<bool>,
     /// Whether rates depend on short round-trip times: the law counts in round trips, or in max(RTT, target).
-    #[key(source = "RFC 9331 section 4.3; tcp_prague.c: off (0.5), floor (since 0.6)")]
+    #[key(source = "RFC 9331 section 4.3; tcp_prague: off (0.5), floor (since 0.6)")]
     pub rtt_independence: Option<RttIndependence>,
     /// Shortest virtual round trip.
-    #[key(unit = "us", source = "tcp_prague.c: 15,000 (0.5), 25,000")]
+    #[key(unit = "us", source = "tcp_prague: 15,000 (0.5), 25,000")]
     pub rtt_target_us: Option<RttTarget>,
     /// Round trips after which rates become independent of them.
-    #[key(unit = "round trips", source = "tcp_prague.c: 100 (0.5), 500 (0.6), 4 (0.7)")]
+    #[key(unit = "round trips", source = "tcp_prague: 100 (0.5), 500 (0.6), 4 (0.7)")]
     pub independent_after_rounds: Option<Rounds>,
     /// Whether alpha is updated not before the target has passed.
-    #[key(source = "tcp_prague.c since 0.6")]
+    #[key(source = "tcp_prague since 0.6")]
     pub alpha_waits_for_target: Option<bool>,
     /// Whether cuts keep the target between each other.
-    #[key(source = "tcp_prague.c since 0.6")]
+    #[key(source = "tcp_prague since 0.6")]
     pub cut_waits_for_target: Option<bool>,
     /// How fractions of a packet in the window become whole ones: by a carry, or the window is rounded up.
-    #[key(source = "tcp_prague.c: carry (0.5), ceil (since 0.6)")]
+    #[key(source = "tcp_prague: carry (0.5), ceil (since 0.6)")]
     pub window_steps: Option<WindowSteps>,
     /// What the window gains in a (virtual) round trip: a packet of the size in use, or 1500 B.
-    #[key(source = "tcp_prague.c: packet (up to the early 0.7), bytes1500 (0.7)")]
+    #[key(source = "tcp_prague: packet (up to the early 0.7), bytes1500 (0.7)")]
     pub increase_unit: Option<IncreaseUnit>,
     /// Whether the window grows in CWR.
     #[key(source = "Kuehlewind et al. 2014 section III-A; Kato et al. 2015 section 4.1")]
     pub grows_in_cwr: Option<bool>,
     /// Whether the window grows linearly after a timeout before recovery has ended.
-    #[key(source = "tcp_prague.c: no")]
+    #[key(source = "tcp_prague: no")]
     pub grows_in_loss: Option<bool>,
     /// Response to packet loss.
     #[key(source = "RFC 8257 section 3.4; tcp_dctcp.c before 5.1")]
@@ -64,34 +64,34 @@ pub(super) struct PragueOptions {
     #[key(source = "tcp_cong.c; tcp_dctcp.c since 4.9")]
     pub undo: Option<UndoWindow>,
     /// Smallest window.
-    #[key(unit = "packets", source = "tcp_prague.c: 2")]
+    #[key(unit = "packets", source = "tcp_prague: 2")]
     pub lowest_window: Option<LowestWindow>,
     /// The window of which the pacing rate is made: cwnd, the exact window, or the window in whole packets.
-    #[key(source = "tcp_prague.c: cwnd (0.5, early 0.7), fractional (0.6), whole (0.7)")]
+    #[key(source = "tcp_prague: cwnd (0.5, early 0.7), fractional (0.6), whole (0.7)")]
     pub paced_window: Option<PacedWindow>,
     /// Whether the pacing rate is doubled while cwnd is below half of ssthresh.
-    #[key(source = "tcp_prague.c: yes")]
+    #[key(source = "tcp_prague: yes")]
     pub doubles_pace_in_slow_start: Option<bool>,
     /// Largest window, in packets of 1500 B, with which the state is a rate instead of a window; 0: never.
-    #[key(unit = "packets", source = "tcp_prague.c: 0 (0.5, 0.6), 4 (0.7)")]
+    #[key(unit = "packets", source = "tcp_prague: 0 (0.5, 0.6), 4 (0.7)")]
     pub rate_mode_packets: Option<RateModePackets>,
     /// Whether packets become smaller at low rates.
-    #[key(source = "tcp_prague.c since 0.7")]
+    #[key(source = "tcp_prague since 0.7")]
     pub sizes_packets: Option<bool>,
     /// Smallest packet, with headers.
-    #[key(unit = "bytes", source = "tcp_prague.c: 150")]
+    #[key(unit = "bytes", source = "tcp_prague: 150")]
     pub smallest_packet: Option<SmallestPacket>,
     /// Lowest rate of the rate mode.
-    #[key(unit = "kbit/s", source = "tcp_prague.c: 100")]
+    #[key(unit = "kbit/s", source = "tcp_prague: 100")]
     pub lowest_rate_kbps: Option<LowestRate>,
     /// Longest burst at the pacing rate is 2^-shift s.
-    #[key(source = "tcp_prague.c: 12; RFC 9331 section 4.3")]
+    #[key(source = "tcp_prague: 12; RFC 9331 section 4.3")]
     pub burst_shift: Option<BurstShift>,
     /// Whether the response grows to that of a classic flow where the queue seems to be a classic one.
-    #[key(source = "RFC 9331 section 4.3.1; tcp_prague.c: exists up to the early 0.7, off")]
+    #[key(source = "RFC 9331 section 4.3.1; tcp_prague: exists up to the early 0.7, off")]
     pub classic_fallback: Option<bool>,
     /// Constants of the indicator for that: scaled to alpha's bits, or those of 20 bits.
-    #[key(source = "tcp_prague.c: of-20-bits in the early 0.7, whose alpha has 24")]
+    #[key(source = "tcp_prague: of-20-bits in the early 0.7, whose alpha has 24")]
     pub fallback_constants: Option<FallbackConstants>,
 }
 overrides!(PragueOptions of PragueConfig {
