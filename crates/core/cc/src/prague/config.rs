@@ -62,7 +62,7 @@ pub enum FallbackConstants {
 
 /// Configuration of TCP Prague: one controller with named policies, where a version is a preset.
 ///
-/// Sources, as the fields name them: 0.5, 0.6 and 0.7 are `tcp_prague.c` of L4STeam/linux at b256daedc767, 02573a215581
+/// Sources, as the fields name them: 0.5, 0.6 and 0.7 are `tcp_prague` of L4STeam/linux at b256daedc767, 02573a215581
 /// and 893e1479793e; "early 0.7" is L4STeam/tcp-prague at 90aea47f94ef.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PragueConfig {
