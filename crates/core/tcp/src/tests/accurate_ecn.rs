@@ -2,7 +2,7 @@
 
 use crate::accurate::with_ace;
 use crate::testing::config as plain_config;
-use crate::{EcnFeedback, EcnOption, EcnSetting, EndpointConfig, Receiver, Sender};
+use crate::{EcnFeedback, EcnOption, EcnSetting, EndpointConfig, Offload, Receiver, Sender};
 use shoal_packet::{ByteCounters, CounterOrder, Ecn, Flags, FlowId, Packet, Seq};
 use shoal_units::{Span, Time};
 use std::collections::VecDeque;
@@ -386,4 +386,71 @@ fn an_option_that_the_path_drops_is_not_sent_again() {
         })
         .collect();
     assert_eq!(has_option, [true, false, false]);
+}
+
+/// Prague on a host that sends packet by packet.
+fn prague(preset: &str) -> EndpointConfig {
+    EndpointConfig { offload: Some(Offload::PACED), ..config(preset, EcnOption::Off) }
+}
+
+/// Opens a connection whose SYN/ACK has `ace`, writes without end, and returns the sender and the packets of its first
+/// 120 ms, each with the time at which it left; every one is acknowledged by itself after `rtt`, without marks.
+fn beginning(config: &EndpointConfig, ace: u8, rtt: Span) -> (Sender, Vec<(Time, Packet)>) {
+    let mut sender = Sender::new(config, FlowId(7));
+    let (mut out, start) = (Vec::new(), Time::ZERO + Span::from_secs(1));
+    sender.connect(config, start, &mut out);
+    let mut answer = Packet::empty(FlowId(7), 60);
+    answer.flags = with_ace(Flags::SYN.with(Flags::ACK), ace);
+    (answer.ack, answer.window, answer.ts_ecr) = (Seq(1), 65535, out[0].ts_val);
+    let mut now = start + rtt;
+    out.clear();
+    sender.on_packet(config, &answer, now, &mut out);
+    sender.set_greedy(config, true, now, &mut out);
+    let mut sent = Vec::new();
+    let mut acked = 0;
+    while now < start + Span::from_millis(120) {
+        sent.extend(out.drain(..).filter(|packet| packet.payload > 0).map(|packet| (now, packet)));
+        let arrives = sent.get(acked).map_or(Time::NEVER, |(left, _)| *left + rtt);
+        now = arrives.min(sender.deadline());
+        if arrives == now {
+            let data = sent[acked].1;
+            acked += 1;
+            let mut ack = Packet::empty(FlowId(7), 52);
+            ack.flags = with_ace(Flags::ACK, if ace == 1 { 0 } else { 5 });
+            (ack.ack, ack.window) = (Seq(data.seq.0 + u32::from(data.payload)), 65535);
+            (ack.ts_val, ack.ts_ecr) = (u32::try_from(now.as_micros()).expect("seconds"), data.ts_val);
+            sender.on_packet(config, &ack, now, &mut out);
+        } else {
+            sender.on_timer(config, now, &mut out);
+        }
+    }
+    (sender, sent)
+}
+
+#[test]
+fn prague_paces_itself_and_marks_all_as_scalable() {
+    for preset in ["prague-2020", "prague-0.6", "prague-0.7-early", "prague-0.7"] {
+        let rtt = Span::from_millis(20);
+        let (sender, sent) = beginning(&prague(preset), 0b010, rtt);
+        assert!(sent.iter().all(|(_, packet)| packet.ecn == Ecn::Ect1), "{preset}");
+        assert!(sender.alpha().is_some(), "{preset}");
+        // Behind the ten packets that Linux does not pace, bursts are at most what the pace allows in 2^-12 s and one
+        // packet: below 1 Gbit/s at most 21.
+        let mut burst = (Time::ZERO, 0);
+        for (left, _) in &sent[20..] {
+            burst = if *left == burst.0 { (burst.0, burst.1 + 1) } else { (*left, 1) };
+            assert!(burst.1 <= 21, "{preset}: {} packets at once", burst.1);
+        }
+        let times = sent[10..60].windows(2).filter(|pair| pair[0].0 < pair[1].0).count();
+        assert!(times > 40, "{preset}: {times} departures of 50 packets at some Mbit/s");
+    }
+}
+
+#[test]
+fn prague_without_accurate_feedback_is_reno() {
+    for (ace, ecn) in [(0b000, Ecn::NotEct), (0b001, Ecn::Ect0), (0b111, Ecn::NotEct)] {
+        let (sender, sent) = beginning(&prague("prague-0.7"), ace, Span::from_millis(20));
+        assert!(sender.alpha().is_none(), "{ace:03b}");
+        assert!(sent.iter().all(|(_, packet)| packet.ecn == ecn), "{ace:03b}");
+    }
 }
