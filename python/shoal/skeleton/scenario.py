@@ -138,7 +138,12 @@ def _lines(draft: Draft, file: str) -> Iterator[str]:
         yield from _key(key.removeprefix(f"{_law}."), value, _at(law, key.removeprefix(f"{_law}.")))
     given = {key.removeprefix(f"{_law}.") for key in draft.law}
     for key, node in _optional_leaves(law):
-        if file and key not in given and _is_accepted(draft, f"{_law}.{key}", node):
+        if not file or any(name == key or name.startswith(f"{key}.") for name in given):
+            continue
+        if "default" not in node:
+            yield from _comment(node["description"])
+            yield f"#{key} = ..."
+        elif _is_accepted(draft, f"{_law}.{key}", node):
             yield from _comment(node["description"])
             yield f"#{key} = {toml_value(node['default'])}"
     group = schema["properties"]["flows"]["items"]
@@ -246,11 +251,12 @@ def _required(table: Table, path: str) -> Iterator[tuple[str, str]]:
 
 
 def _optional_leaves(table: Table, path: str = "") -> Iterator[tuple[str, Table]]:
-    """Keys with a value as default, by dotted keys."""
+    """Keys with a value as default, by dotted keys, and tables that need not be there: one of their keys brings all."""
     for name, node in table["properties"].items():
-        if "properties" in node:
+        is_table = "properties" in node
+        if is_table and name in table["required"]:
             yield from _optional_leaves(node, f"{path}{name}.")
-        elif "default" in node:
+        elif is_table or "default" in node:
             yield path + name, node
 
 
