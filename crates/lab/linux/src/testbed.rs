@@ -126,7 +126,6 @@ const UNRECORDED: u32 = 255;
 /// Kernel parameters that a result shows of a host.
 const SHOWN: &[&str] = &[
     "net/ipv4/tcp_ecn",
-    "net/ipv4/tcp_ecn_option",
     "net/ipv4/tcp_sack",
     "net/ipv4/tcp_timestamps",
     "net/ipv4/tcp_no_metrics_save",

@@ -58,6 +58,28 @@ fn classic_listener_of_dctcp_is_reached_by_a_classic_handshake() {
 }
 
 #[test]
+fn both_ends_of_a_connection_have_accurate_ecn() {
+    for (cc, own, option, value) in
+        [("dctcp", "dctcp", "", 2), ("cubic", "cubic", "\necn = \"on\"\necn_option = \"off\"", 0)]
+    {
+        let plan = plan(&group(cc, &format!("receiver = {{ feedback = \"accurate\" }}{option}"))).unwrap();
+        assert_eq!(controllers(&plan), [[own, own, "reno"]], "DCTCP's listener would echo besides");
+        for setting in ["tcp_ecn 3".to_owned(), format!("tcp_ecn_option {value}")] {
+            let of_hosts = plan.config.lines().filter(|line| line.ends_with(&format!(" net/ipv4/{setting}")));
+            assert_eq!(of_hosts.count(), 2, "{setting}");
+        }
+        assert!(plan.notes.iter().any(|note| note.contains("no CWR on the line")), "{:?}", plan.notes);
+    }
+    // Kernels before accurate ECN do not have the option's parameter, so nobody else sets it.
+    assert!(!plan(&group("dctcp", "")).unwrap().config.contains("tcp_ecn_option"));
+    let refusals = plan(&group("prague-0.7", "")).unwrap_err();
+    assert!(
+        refusals[0].to_string().contains("no kernel has the congestion control `prague-0.7`"),
+        "{refusals:?}"
+    );
+}
+
+#[test]
 fn listener_with_dctcp_echoes_to_an_ordinary_sender() {
     let plan = plan(&group("ecn-reno", "receiver = { feedback = \"dctcp\" }")).unwrap();
     assert_eq!(controllers(&plan), [["reno", "reno", "dctcp"]]);
