@@ -44,7 +44,7 @@ fn only_scalable_laws_need_feedback_of_their_own_and_fall_back_to_reno_without_i
         let ecn_use = match preset.config {
             CcConfig::Dctcp(_) => EcnUse::Dctcp,
             CcConfig::Prague(_) => EcnUse::L4s,
-            CcConfig::Reno(_) | CcConfig::Cubic(_) => EcnUse::Classic,
+            _ => EcnUse::Classic,
         };
         let is_scalable = ecn_use != EcnUse::Classic;
         assert_eq!(controller.ecn_use(), ecn_use, "{}", preset.name);
