@@ -1,7 +1,7 @@
 """Pairs of Prague and CUBIC in a laboratory of 2020 (heistp/l4s-tests, scenario 1), beside the simulator."""
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -38,21 +38,21 @@ class Queue:
     title: str
     published: str
     buffer_packets: int
-    aqm: str
+    aqm: Mapping[str, object]
     goal_points: float
 
 
 QUEUES = (
-    Queue("DualPI2 as in that kernel", "dualpi2", 10_000, '{ kind = "dualpi2", form = "l4steam" }', 4.0),
+    Queue("DualPI2 as in that kernel", "dualpi2", 10_000, {"kind": "dualpi2", "form": "l4steam"}, 4.0),
     Queue(
         "DualPI2 with the gains of Linux today",
         "dualpi2",
         10_000,
-        '{ kind = "dualpi2", min_qlen_step = 2 }',
+        {"kind": "dualpi2", "min_qlen_step": 2},
         4.0,
     ),
-    Queue("FIFO of 1000 packets", "pfifo(1000)", 1000, '{ kind = "fifo" }', 7.0),
-    Queue("FQ-CoDel", "fq_codel", 10_240, '{ kind = "fq-codel", classifier = "flow", ecn = true }', 1.0),
+    Queue("FIFO of 1000 packets", "pfifo(1000)", 1000, {"kind": "fifo"}, 7.0),
+    Queue("FQ-CoDel", "fq_codel", 10_240, {"kind": "fq-codel", "classifier": "flow", "ecn": True}, 1.0),
 )
 HEADS = ("flow 1", "RTT 1, ms", "flow 2", "RTT 2, ms", "published share", "measured share", "error, points")
 
@@ -89,32 +89,15 @@ def pairs(published: str) -> list[Pair]:
 
 
 def scenario(queue: Queue, pair: Pair) -> shoal.Scenario:
-    """The laboratory's link of 50 Mbit/s, which counts 14 bytes of Ethernet, and its window of 60 s."""
-    flows = "".join(
-        f"""
-        [[flows]]
-        name       = "flow-{number}"
-        cc         = "{CONTROLLERS[controller]}"
-        ecn        = "on"
-        ecn_option = "off"
-        rtt        = "{rtt_ms} ms"
-        start      = {{ uniform = ["0 s", "100 ms"] }}
-        receiver   = {{ feedback = "accurate" }}
-        """
-        for number, (controller, rtt_ms) in enumerate(zip(pair.controllers, pair.rtts_ms, strict=True), 1)
-    )
-    return shoal.Scenario.from_toml(
-        f"""
-        duration = "178 s"
-        warmup   = "118 s"
-        [bottleneck]
-        rate     = "50 Mbit/s"
-        overhead = "14 B"
-        buffer   = "{queue.buffer_packets} packets"
-        aqm      = {queue.aqm}
-        {flows}
-        """
-    )
+    """The laboratory's link with the queue and the pair."""
+    changes: dict[str, object] = {
+        "bottleneck.buffer": f"{queue.buffer_packets} packets",
+        "bottleneck.aqm": dict(queue.aqm),
+    }
+    for number, (controller, rtt_ms) in enumerate(zip(pair.controllers, pair.rtts_ms, strict=True), 1):
+        changes[f"flows.flow-{number}.cc"] = CONTROLLERS[controller]
+        changes[f"flows.flow-{number}.rtt"] = f"{rtt_ms} ms"
+    return shoal.Scenario.from_file(Path(__file__).parent / "pair.toml").override(changes)
 
 
 def share(queue: Queue, pair: Pair) -> float:
