@@ -25,7 +25,7 @@ pub(crate) fn option_bytes(packet: &Packet) -> u16 {
 }
 
 /// When the option of accurate ECN is sent (Linux `net.ipv4.tcp_ecn_option`).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum EcnOption {
     /// Never (0).
     Off,
@@ -38,6 +38,7 @@ pub enum EcnOption {
 
 /// How often a round trip the option is sent at least (Linux `net.ipv4.tcp_ecn_option_beacon`).
 const BEACONS: u64 = 3;
+
 /// One end of a connection that uses accurate ECN.
 #[derive(Clone, Debug)]
 pub(crate) struct AccurateEcn {

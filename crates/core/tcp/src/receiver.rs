@@ -227,7 +227,7 @@ impl Receiver {
     }
     /// Bytes of heap memory of this receiver.
     pub fn heap_bytes(&self) -> usize {
-        self.reassembly.heap_bytes()
+        self.reassembly.heap_bytes() + self.feedback.heap_bytes()
     }
 
     #[cold]

@@ -76,6 +76,10 @@ impl Feedback {
             }
         }
     }
+    /// Bytes of heap memory.
+    pub(super) fn heap_bytes(&self) -> usize {
+        if let Self::Accurate(accurate) = self { size_of_val(accurate.as_ref()) } else { 0 }
+    }
     /// Accurate ECN, if that is what this end uses.
     #[inline]
     pub(super) fn accurate(&mut self) -> Option<&mut AccurateEcn> {

@@ -79,6 +79,11 @@ impl EcnSignalling {
         self.accurate = Some(Box::new(accurate));
     }
 
+    /// Bytes of heap memory.
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.accurate.as_deref().map_or(0, size_of_val)
+    }
+
     /// Whether ECN of any kind was negotiated.
     #[inline]
     pub(super) fn is_negotiated(&self) -> bool {

@@ -209,6 +209,7 @@ impl LinuxSender {
     pub(super) fn heap_bytes(&self) -> usize {
         self.board.heap_bytes()
             + self.segmentation.as_ref().map_or(0, |segmentation| segmentation.heap_bytes())
+            + self.connection.ecn.heap_bytes()
     }
 
     /// Checks what must always hold; for tests and fuzzing.
