@@ -16,6 +16,8 @@ const SEEDS = 5;
 const FILE_MAX = 200_000;
 /** Time between two pictures in ms, if the reader has asked for reduced motion. */
 const STILL_MS = 500;
+/** Sections with buttons that ask something of the simulator: they cannot be pressed before it is ready. */
+const BUTTONS = ["papers", "time", "steady", "share"];
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10];
 const DEFAULT: Controls = {
@@ -125,6 +127,8 @@ function on(message: FromWorker): void {
       presets = message.presets;
       at("about").append(` shoal ${message.version}.`);
       controls = fromAddress();
+      listen();
+      for (const id of BUTTONS) at(id).inert = false;
       build();
       send({ type: "restart", controls });
       send({ type: "clock", running, speed });
@@ -160,7 +164,7 @@ function on(message: FromWorker): void {
       at("steady-table").replaceChildren(
         table(
           message.sides,
-          controls.queues.map((name) => presetOf(name)?.title ?? ""),
+          message.queues.map((name) => presetOf(name)?.title ?? ""),
           seedsInWords(message.sides[0]?.length ?? 0, message.durationS, message.warmupS),
         ),
       );
@@ -447,7 +451,7 @@ function setTheme(dark: boolean): void {
   for (const side of sides) side.refresh();
 }
 
-function listen(): void {
+function followTheme(): void {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   setTheme(dark.matches);
   dark.addEventListener("change", () => setTheme(dark.matches));
@@ -456,6 +460,10 @@ function listen(): void {
     if (width !== document.body.clientWidth) for (const side of sides) side.refresh();
     width = document.body.clientWidth;
   }).observe(document.body);
+}
+
+/** Links and files, once there is a simulator that can take them. */
+function listen(): void {
   window.addEventListener("hashchange", () => {
     alarm(null);
     const wanted = fromAddress();
@@ -474,6 +482,7 @@ function listen(): void {
   at("controls").addEventListener("submit", (event) => event.preventDefault());
 }
 
-listen();
+followTheme();
 toolbar();
+for (const id of BUTTONS) at(id).inert = true;
 boot().catch((error: unknown) => alarm(`The page could not begin: ${String(error)}`));

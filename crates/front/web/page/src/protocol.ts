@@ -46,7 +46,7 @@ export type FromWorker =
   | { type: "ready"; version: string; presets: Preset[] }
   | { type: "began"; controls: Controls; why: string | null }
   | { type: "news"; time: number; over: boolean; behind: boolean; sides: News[]; bytes: number }
-  | { type: "steady"; sides: Json[][]; durationS: number; warmupS: number }
+  | { type: "steady"; queues: string[]; sides: Json[][]; durationS: number; warmupS: number }
   | { type: "progress"; done: number; of: number }
   | { type: "text"; side: number; toml: string }
   | { type: "checked"; toml: string; json: Json }

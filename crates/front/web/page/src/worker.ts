@@ -209,7 +209,7 @@ async function measure(controls: Controls, seeds: number): Promise<void> {
     }
     given.free();
   }
-  tell({ type: "steady", sides: found, durationS: STEADY_S, warmupS: STEADY_WARMUP_S });
+  tell({ type: "steady", queues: controls.queues, sides: found, durationS: STEADY_S, warmupS: STEADY_WARMUP_S });
 }
 
 /** Which run of a file goes on; another number ends it. */

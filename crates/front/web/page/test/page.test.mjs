@@ -268,6 +268,24 @@ for (const lacking of ["WebAssembly", "Worker", "DecompressionStream"])
       assert.match(await page.textContent("#alert"), /This browser has no/);
     }));
 
+/** A browser that takes its time over the simulator. */
+const slow = `{
+  const post = Worker.prototype.postMessage;
+  Worker.prototype.postMessage = function (message, ...rest) {
+    if (message.type !== "boot") return post.call(this, message, ...rest);
+    setTimeout(() => post.call(this, message, ...rest), 1500);
+  };
+}`;
+test("a reader who is faster than the simulator begins gets what the address asks for", () =>
+  open({ before: slow, fragment: "left=red-ecn&right=dualpi2&rate=40&flows=1+dctcp-ikr+10&flows=1+reno+10" }, async (page) => {
+    await page.click("#measure");
+    await page.waitForSelector("#steady-table table");
+    const text = await page.textContent("#steady-table");
+    assert.match(text, /Rate of a flow, reno/);
+    assert.doesNotMatch(text, /cubic/);
+    assert.equal(await page.isVisible("#alert"), false);
+  }));
+
 for (const [name, options] of Object.entries({
   "a wide light page": {},
   "a wide dark page": { dark: true },
@@ -278,6 +296,7 @@ for (const [name, options] of Object.entries({
     open(
       { ...options, fragment: "left=red-ecn&right=dualpi2&rate=40&flows=2+dctcp+10&flows=2+cubic+10&video=1" },
       async (page) => {
+        await page.waitForSelector(".side summary");
         for (const summary of await page.locator("summary").all()) await summary.click();
         await page.click("#measure");
         await page.waitForSelector("#steady-table table");
