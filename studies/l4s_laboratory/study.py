@@ -1,167 +1,199 @@
-"""Pairs of Prague and CUBIC in a laboratory of 2020 (heistp/l4s-tests, scenario 1), beside the simulator."""
+"""Prague, CUBIC and Reno in two laboratories, beside the simulator."""
 
-import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 
-import shoal
-from shoal_dev.study import Cell, Study, simulated
+from shoal_dev.study import Cell, Study
 from shoal_dev.tables import table
+from studies.l4s_laboratory.cases import (
+    ECT_DELAY,
+    OTHER_DELAY,
+    RATIO,
+    SECTIONS,
+    SEEDS,
+    SHARE,
+    Case,
+    Section,
+    measured,
+)
 
-SEEDS = range(1, 4)
-# The laboratory's sender: version 0.5 of Prague, and CUBIC with ECN, over accurate ECN without its option.
-CONTROLLERS = {"prague": "prague-2020", "cubic": "cubic"}
+ERROR = "error, points"
+DIGITS = {SHARE: 3, RATIO: 1, ECT_DELAY: 1, OTHER_DELAY: 1}
+ABSENT = "none"
+# Ratios of Prague's rate to a classic flow's that were expected of single queues before anything was measured.
+RATIOS_EXPECTED = (13.0, 90.0)
+WORST = 5
 
 
 @dataclass(frozen=True)
-class Queue:
-    """A queue of the laboratory, as a scenario has it.
-
-    Attributes
-    ----------
-    title
-        What it is called on the page.
-    published
-        Its name in the published table.
-    buffer_packets
-        Limit of its packets.
-    aqm
-        The section of a scenario.
-    goal_points
-        Median error of a flow's share that was expected before anything was measured, in percentage points.
-    """
+class Variant:
+    """Another set-up of flows: its title, changes by key of a flow, and the controller that is changed, if not all."""
 
     title: str
-    published: str
-    buffer_packets: int
-    aqm: Mapping[str, object]
-    goal_points: float
+    changes: Mapping[str, object]
+    only: str = ""
 
 
-QUEUES = (
-    Queue("DualPI2 as in that kernel", "dualpi2", 10_000, {"kind": "dualpi2", "form": "l4steam"}, 4.0),
-    Queue(
-        "DualPI2 with the gains of Linux today",
-        "dualpi2",
-        10_000,
-        {"kind": "dualpi2", "min_qlen_step": 2},
-        4.0,
+# What a laboratory's machine may have had and the simulator's set-up has not, or the reverse.
+VARIANTS = (
+    Variant("hosts that send segments", {"host": "linux-6-gso"}),
+    Variant(
+        "and receivers that gather for .5 ms",
+        {"host": {"preset": "linux-6-gso", "coalescing": "gro", "interrupt_delay": "500 us"}},
     ),
-    Queue("FIFO of 1000 packets", "pfifo(1000)", 1000, {"kind": "fifo"}, 7.0),
-    Queue("FQ-CoDel", "fq_codel", 10_240, {"kind": "fq-codel", "classifier": "flow", "ecn": True}, 1.0),
+    Variant("CUBIC without HyStart", {"cc_options.hystart": False}, only="cubic"),
+    Variant("Prague 0.6", {"cc": "prague-0.6"}, only="prague-2020"),
 )
-HEADS = ("flow 1", "RTT 1, ms", "flow 2", "RTT 2, ms", "published share", "measured share", "error, points")
 
 
 @dataclass(frozen=True)
-class Pair:
-    """Two flows of the published table: controllers, round-trip times in milliseconds, the first one's share."""
+class Row:
+    """A published row with what was measured of it, by quantity."""
 
-    controllers: tuple[str, str]
-    rtts_ms: tuple[str, str]
-    share: float
-    is_doubted: bool
+    section: Section
+    case: Case
+    measured: Mapping[str, float]
 
     @property
-    def key(self) -> tuple[str, ...]:
-        """The first cells of its row."""
-        (first, second), (near, far) = self.controllers, self.rtts_ms
-        return (first, near, second, far)
+    def error_points(self) -> float | None:
+        """How far the first flow's share is from the published one, in percentage points."""
+        if SHARE not in self.measured:
+            return None
+        return 100 * (self.measured[SHARE] - self.case.published[SHARE])
+
+    def cells(self) -> dict[str, str]:
+        """Its cells by the titles of their columns."""
+        cells = dict(zip(self.section.heads, self.case.key, strict=True))
+        for quantity in quantities(self.section):
+            digits = DIGITS[quantity]
+            for title, values in (("published", self.case.published), ("measured", self.measured)):
+                cells[f"{title} {quantity}"] = f"{values[quantity]:.{digits}f}" if quantity in values else ABSENT
+            if quantity == SHARE:
+                error = ABSENT if self.error_points is None else f"{self.error_points:+.1f}"
+                cells[ERROR] = f"({error})" if self.case.is_doubted else error
+        return cells
 
 
-@cache
-def pairs(published: str) -> list[Pair]:
-    """The pairs behind a queue at 50 Mbit/s; a line that its authors may have copied wrongly is doubted."""
-    with (Path(__file__).parent / "pairs.csv").open(encoding="utf-8") as file:
-        rows = [
-            row
-            for row in csv.DictReader(line for line in file if not line.startswith("#"))
-            if row["qdisc"] == published and row["rate_mbps"] == "50"
-        ]
-    return [
-        Pair((row["cc1"], row["cc2"]), (row["rtt1_ms"], row["rtt2_ms"]), float(row["share1"]), bool(row["flag"]))
-        for row in rows
-    ]
+def quantities(section: Section) -> list[str]:
+    """What the rows of a queue have values of, in the order of columns."""
+    return [quantity for quantity in DIGITS if any(quantity in case.published for case in section.cases())]
 
 
-def scenario(queue: Queue, pair: Pair) -> shoal.Scenario:
-    """The laboratory's link with the queue and the pair."""
-    changes: dict[str, object] = {
-        "bottleneck.buffer": f"{queue.buffer_packets} packets",
-        "bottleneck.aqm": dict(queue.aqm),
+def row(section: Section, case: Case) -> Row:
+    """A row, measured."""
+    results = case.results()
+    return Row(section, case, {quantity: measured(quantity, results) for quantity in case.published})
+
+
+def again(section: Section, case: Case) -> dict[str, str]:
+    """What is measured of a row."""
+    return {title: cell for title, cell in row(section, case).cells().items() if title not in section.heads}
+
+
+def quantiles(errors: Sequence[float]) -> tuple[str, str, str]:
+    """Median, 90th percentile and largest of some errors."""
+    middle, most, worst = np.quantile(np.abs(errors), [0.5, 0.9, 1.0])
+    return f"{middle:.1f}", f"{most:.1f}", f"{worst:.1f}"
+
+
+def summary(section: Section, rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
+    """Errors of shares of all rows of a queue, and of each kind."""
+    counted = [one for one in rows if one.error_points is not None and not one.case.is_doubted]
+    goal = "" if section.goal_points is None else f"{section.goal_points:g}"
+    yield (section.title, "all", str(len(counted)), *quantiles([one.error_points or 0.0 for one in counted]), goal)
+    for kind in dict.fromkeys(one.case.kind for one in counted):
+        errors = [one.error_points or 0.0 for one in counted if one.case.kind == kind]
+        yield (section.title, kind, str(len(errors)), *quantiles(errors), "")
+
+
+def delays(sections: Sequence[Sequence[Row]]) -> Iterator[tuple[str, ...]]:
+    """Relative errors of mean delays at the queue, in per cent."""
+    for rows in sections:
+        for quantity in (ECT_DELAY, OTHER_DELAY):
+            errors = [
+                100 * (one.measured[quantity] / one.case.published[quantity] - 1)
+                for one in rows
+                if quantity in one.measured
+            ]
+            if errors:
+                yield (rows[0].section.title, quantity.removesuffix(", ms"), str(len(errors)), *quantiles(errors))
+
+
+def ratios(rows: Sequence[Row]) -> str:
+    """What is measured of ratios of rates, beside what is published."""
+    pairs = [(one.measured[RATIO], one.case.published[RATIO]) for one in rows if RATIO in one.measured]
+    ours, theirs = zip(*pairs, strict=True)
+    low, high = RATIOS_EXPECTED
+    return (
+        f"In one queue of RFC 3168 Prague has {min(ours):.0f} to {max(ours):.0f} times the rate of the classic flow, "
+        f"{min(theirs):.0f} to {max(theirs):.0f} times as published; {low:.0f} to {high:.0f} were expected, which "
+        f"{sum(low <= ratio <= high for ratio in ours)} of {len(ours)} are."
+    )
+
+
+def changes(case: Case, variant: Variant) -> dict[str, object]:
+    """A variant as changes of a row's scenario: for those of its flows that have what is changed."""
+    return {
+        f"flows.flow-{number}.{key}": value
+        for number, controller in enumerate(case.controllers, 1)
+        for key, value in variant.changes.items()
+        if variant.only in ("", controller)
     }
-    for number, (controller, rtt_ms) in enumerate(zip(pair.controllers, pair.rtts_ms, strict=True), 1):
-        changes[f"flows.flow-{number}.cc"] = CONTROLLERS[controller]
-        changes[f"flows.flow-{number}.rtt"] = f"{rtt_ms} ms"
-    return shoal.Scenario.from_file(Path(__file__).parent / "pair.toml").override(changes)
 
 
-def share(queue: Queue, pair: Pair) -> float:
-    """The first flow's part of the payload that both deliver, the mean of all seeds."""
-    results = simulated()([(scenario(queue, pair), seed) for seed in SEEDS])
-
-    def goodputs(result: shoal.Result) -> Sequence[float]:
-        return [group["flows"][0]["goodput_bps"] or 0.0 for group in result.groups]
-
-    return float(np.mean([goodputs(result)[0] / sum(goodputs(result)) for result in results]))
-
-
-def row(queue: Queue, pair: Pair) -> dict[str, str]:
-    """The cells of a pair by the titles of their columns."""
-    measured = share(queue, pair)
-    error = f"{100 * (measured - pair.share):+.1f}"
-    cells = (*pair.key, f"{pair.share:.3f}", f"{measured:.3f}", f"({error})" if pair.is_doubted else error)
-    return dict(zip(HEADS, cells, strict=True))
-
-
-def again(queue: Queue, pair: Pair) -> dict[str, str]:
-    """What is measured of a pair."""
-    cells = row(queue, pair)
-    return {title: cells[title] for title in HEADS[-2:]}
-
-
-def summary(queue: Queue, kind: str, errors: Sequence[float]) -> tuple[str, ...]:
-    """Median, 90th percentile and largest of the errors of some pairs."""
-    middle, most, worst = np.quantile(errors, [0.5, 0.9, 1.0])
-    goal = f"{queue.goal_points:.0f}" if kind == "all" else ""
-    return (queue.title, kind, str(len(errors)), f"{middle:.1f}", f"{most:.1f}", f"{worst:.1f}", goal)
+def causes(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
+    """The worst rows, one for each that is published: their seeds, and shares with another set-up."""
+    counted = [one for one in rows if one.error_points is not None and not one.case.is_doubted]
+    counted.sort(key=lambda one: -abs(one.error_points or 0.0))
+    distinct: dict[tuple[str, ...], Row] = {}
+    for one in counted:
+        distinct.setdefault((one.case.source, *one.case.key), one)
+    for one in list(distinct.values())[:WORST]:
+        shares = [measured(SHARE, [result]) for result in one.case.results()]
+        cells = [f"{one.case.published[SHARE]:.3f}", f"{min(shares):.3f} to {max(shares):.3f}"]
+        for variant in VARIANTS:
+            changed = changes(one.case, variant)
+            cells.append(f"{measured(SHARE, one.case.results(changed)):.3f}" if changed else ABSENT)
+        yield (one.section.title, " ".join(one.case.key), *cells)
 
 
 def measure() -> Iterator[str]:
-    """How far shares are from the published ones, for each kind of pair; then every pair."""
-    rows = {queue.title: [(pair, row(queue, pair)) for pair in pairs(queue.published)] for queue in QUEUES}
-    totals = []
-    for queue in QUEUES:
-        errors: dict[str, list[float]] = {"all": []}
-        for pair, cells in rows[queue.title]:
-            if not pair.is_doubted:
-                for kind in ("all", " and ".join(sorted(set(pair.controllers)))):
-                    errors.setdefault(kind, []).append(abs(float(cells[HEADS[-1]])))
-        totals += [summary(queue, kind, errors[kind]) for kind in errors]
-    heads = ("queue", "pairs", "number", "median error, points", "90 %", "worst", "expected median")
-    yield table(heads, totals, "llr")
-    yield "A pair in parentheses is doubted by its source and counts nowhere."
-    for queue in QUEUES:
-        yield f"## {queue.title}"
-        yield table(HEADS, [list(cells.values()) for _, cells in rows[queue.title]], "lrlr")
+    """How far shares and delays are from the published ones, the worst rows with another set-up; then every row."""
+    sections = [[row(section, case) for case in section.cases()] for section in SECTIONS]
+    rows = [one for section in sections for one in section]
+    heads = ("queue", "rows", "number", "median error, points", "90 %", "worst", "expected median")
+    yield table(heads, [line for part in sections for line in summary(part[0].section, part)], "llr")
+    yield "A row in parentheses is doubted by its source and counts nowhere. " + ratios(rows)
+    yield table(("queue", "mean delay", "number", "median error, %", "90 %", "worst"), list(delays(sections)), "llr")
+    yield "## The worst rows"
+    yield (
+        "Shares of the first flow with another set-up, for the five published rows that are furthest away: what the "
+        "laboratory's machine may have had, or what the simulator's has."
+    )
+    heads = ("queue", "row", "published", f"{len(SEEDS)} seeds", *(variant.title for variant in VARIANTS))
+    yield table(heads, list(causes(rows)), "llr")
+    for part in sections:
+        yield f"## {part[0].section.title}"
+        cells = [one.cells() for one in part]
+        yield table(tuple(cells[0]), [list(line.values()) for line in cells], "l" * len(part[0].section.heads) + "r")
 
 
 def cells() -> Iterator[Cell]:
-    """Every pair."""
-    for queue in QUEUES:
-        for pair in pairs(queue.published):
-            yield Cell(queue.title, pair.key, partial(again, queue, pair), cpu_s=4)
+    """Every row."""
+    for section in SECTIONS:
+        for case in section.cases():
+            yield Cell(section.title, case.key, partial(again, section, case), cpu_s=4)
 
 
 STUDY = Study(
-    title="Prague and CUBIC in a laboratory of 2020",
-    about="published values are those of [heistp/l4s-tests](https://github.com/heistp/l4s-tests) "
-    "(commit e21cd91, scenario 1, 50 Mbit/s, one run a pair)",
+    title="Prague, CUBIC and Reno in two laboratories",
+    about="published values are those of [heistp/l4s-tests](https://github.com/heistp/l4s-tests) of 2020 (commit "
+    "e21cd91, scenarios 1 and 6, one run a row) and of the laboratory of the "
+    "[paper of the dual queue](https://arxiv.org/abs/2209.01078) (2022)",
     measure=measure,
-    takes="about six minutes",
+    takes="about eight minutes",
     cells=cells,
 )

@@ -31,7 +31,7 @@ use std::sync::Arc;
 
 use shoal_aqm::QueueConfig;
 use shoal_cc::EcnUse;
-use shoal_tcp::{EndpointConfig, Offload};
+use shoal_tcp::{EndpointConfig, Offload, Pacing};
 use shoal_units::Span;
 
 use crate::experiment::{Experiment, Flows, Group, Note, TraceConfig};
@@ -134,9 +134,13 @@ pub(crate) fn plan(scenario: &Scenario, remarks: Remarks<'_>, lists: &FlowLists)
     impairments::impaired_links(&links, &mut cx);
     impairments::lost_correlations(&links, &mut cx);
     for (endpoint, host) in endpoints.iter_mut().zip(&hosts) {
-        // A controller that paces itself does so on an ideal host, too.
-        let own = (endpoint.cc.ecn_use() == EcnUse::L4s).then_some(Offload::PACED);
-        endpoint.offload = host.offload.or(own);
+        // A controller that paces itself does so on every host: an ideal one, and one that paces nobody else.
+        endpoint.offload = match host.offload {
+            own if endpoint.cc.ecn_use() != EcnUse::L4s => own,
+            None => Some(Offload::PACED),
+            Some(own) if own.pacing == Pacing::Off => Some(Offload { pacing: Pacing::Internal, ..own }),
+            own => own,
+        };
     }
     let mut groups = groups.into_iter().collect::<Option<Vec<_>>>()?;
     for (group, routes) in groups.iter_mut().zip(routes) {

@@ -6,7 +6,7 @@ use shoal_aqm::{
 };
 use shoal_cc::{AlphaUpdate, CcConfig, CutStyle, Gain, MarkCounting};
 use shoal_scenario::{App, Document, Experiment, Think, TraceConfig, TracedTable};
-use shoal_tcp::{CwrAck, EcnFeedback, EcnSetting, ReceiverConfig};
+use shoal_tcp::{CwrAck, EcnFeedback, EcnSetting, Pacing, ReceiverConfig};
 use shoal_units::{Rate, Span, Time};
 use std::f64::consts::TAU;
 
@@ -567,6 +567,22 @@ fn thresholds_of_red_in_packets_count_mean_packets() {
     assert_eq!(min_bytes("", ""), (30_000.0, vec![]));
     assert_eq!(min_bytes("", ", mtu = \"9000 B\""), (30_000.0, vec!["packets-of-mean-size"]));
     assert_eq!(min_bytes(", mean_packet = \"9000 B\"", ", mtu = \"9000 B\""), (180_000.0, vec![]));
+}
+
+/// Prague sets its own pace whatever its host does; a host paces others only if it says so.
+#[test]
+fn prague_paces_itself_on_every_host() {
+    let pacing = |cc: &str, host: &str| {
+        let experiment = resolve("", &format!("cc = \"{cc}\", host = {host}"));
+        experiment.endpoints[0].offload.map(|offload| (offload.pacing, offload.gso_max_segs))
+    };
+    let segments = "\"linux-6-gso\"";
+    assert_eq!(pacing("prague-0.7", "\"ideal\""), Some((Pacing::Internal, 1)));
+    assert_eq!(pacing("dctcp", "\"ideal\""), None);
+    assert_eq!(pacing("prague-0.7", segments), Some((Pacing::Internal, 65535)));
+    assert_eq!(pacing("dctcp", segments), Some((Pacing::Off, 65535)));
+    let fq = "{ preset = \"linux-6-gso\", pacing = \"fq\" }";
+    assert_eq!(pacing("prague-0.7", fq), Some((Pacing::Fq, 65535)));
 }
 
 /// The form names the defaults of the keys that differ; what is written goes before it.

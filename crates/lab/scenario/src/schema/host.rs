@@ -44,7 +44,7 @@ pub struct HostOptions {
     #[key(otherwise = "the preset's", source = "sysctl net.ipv4.tcp_limit_output_bytes")]
     pub limit_output: Option<Size>,
     /// Who spreads segments over the round trip: nobody, TCP's own timer, or the queue discipline fq of the host, which
-    /// is that of current Linux.
+    /// is that of current Linux. A controller that sets its own pace, as Prague, keeps it where this says nobody.
     #[key(otherwise = "the preset's", source = "Linux tcp_pacing_check, sch_fq")]
     pub pacing: Option<Pacing>,
     /// Rate of the network card in a dumbbell without access_rate; each flow then has hosts of its own. Elsewhere the
