@@ -194,6 +194,6 @@ STUDY = Study(
     "e21cd91, scenarios 1 and 6, one run a row) and of the laboratory of the "
     "[paper of the dual queue](https://arxiv.org/abs/2209.01078) (2022)",
     measure=measure,
-    takes="about eight minutes",
+    takes="about three minutes",
     cells=cells,
 )
