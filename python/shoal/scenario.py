@@ -222,11 +222,11 @@ class Scenario:
         """Write the resolved scenario as a scenario file."""
         return self.native.toml
 
-    def write_into(self, folder: Path) -> None:
-        """Write ``scenario.toml``, and the lists of flows that it names, into a folder of results."""
+    def write_into(self, folder: Path, name: str = "scenario.toml") -> None:
+        """Write the scenario, and the lists of flows that it names, into a folder of results."""
         from shoal.files import write_text
 
-        write_text(folder / "scenario.toml", self.to_toml())
+        write_text(folder / name, self.to_toml())
         keep_lists(self.resolved, folder, Path(self.name).parent)
 
     def __repr__(self) -> str:

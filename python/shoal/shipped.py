@@ -11,6 +11,7 @@ from shoal.errors import OutputError, UsageError
 
 _data = Path(__file__).parent / "_data"
 _scenarios = _data / "scenarios"
+_sweeps = _data / "sweeps"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,11 @@ def all_scenarios() -> list[Shipped]:
         _shipped(path, path.relative_to(_scenarios).with_suffix("").as_posix())
         for path in sorted(_scenarios.glob("*/*.toml"))
     ]
+
+
+def sweeps() -> list[Shipped]:
+    """Ready-made sweeps, by name."""
+    return [_shipped(path, path.stem) for path in sorted(_sweeps.glob("*.toml"))]
 
 
 def comparison_suite() -> list[Path]:
@@ -61,8 +67,15 @@ def _title(path: Path) -> str:
         return ""
 
 
-def find_scenario(name: str | Path) -> Path:
+def find_scenario(name: str | Path, *, or_sweep: bool = False) -> Path:
     """The file of a scenario: a file, or else a ready-made scenario by its name.
+
+    Parameters
+    ----------
+    name
+        The file or the name.
+    or_sweep
+        Whether a ready-made sweep is meant as well.
 
     Raises
     ------
@@ -72,7 +85,7 @@ def find_scenario(name: str | Path) -> Path:
     path = Path(name)
     if path.exists():
         return path
-    ready = {item.name: item for item in all_scenarios()}
+    ready = {item.name: item for item in [*all_scenarios(), *(sweeps() if or_sweep else [])]}
     if path.as_posix() in ready:
         return ready[path.as_posix()].path
     message = f"there is no file `{path}`, and no ready-made scenario of that name"

@@ -574,3 +574,25 @@ def test_views_of_a_sweep(inside: Cli, tiny: Path) -> None:
     first, second = (runs.filter(pl.col("flows.dctcp.cc") == name)["u"].to_list() for name in ("dctcp", "cubic"))
     # A ratio a seed, then the mean.
     assert ratios["mean"][0] == pytest.approx(sum(b / a for a, b in zip(first, second, strict=True)) / 3)
+
+
+def test_cells_of_a_map_lead_to_their_scenarios(inside: Cli, tiny: Path) -> None:
+    grid = ["--axis", f"{K}=5 packets,10 packets,20 packets", "--axis", "flows.dctcp.rtt=10 ms,20 ms,40 ms"]
+    assert inside("sweep", "tiny.toml", *grid, "--metric", "u=utilisation()", "--out", "grid").code == 0
+    out = tiny / "grid"
+    names = [f"points/{number}.toml" for number in range(1, 10)]
+    for file, prefix in (("report.html", ""), ("figures/sweep-heat.svg", "../")):
+        links = re.findall(r'<a xlink:href="([^"]*)"', (out / file).read_text(encoding="utf-8"))
+        assert sorted(links) == [prefix + name for name in names], file
+    points = pl.read_csv(out / "points.csv")
+    for number, name in enumerate(names):
+        result = shoal.run(shoal.Scenario.from_file(out / name))
+        assert result.bottlenecks[0]["utilisation"] == pytest.approx(points["u"][number], rel=1e-12), name
+
+
+def test_a_ready_made_sweep_has_a_name(inside: Cli) -> None:
+    done = inside("sweep", "safety-map", "--dry-run")
+    assert (done.code, done.out.split()[:2]) == (0, ["Points", "300"])
+    done = inside("sweep", "safety-mop")
+    assert done.code == 4
+    assert "did you mean `safety-map`?" in done.err

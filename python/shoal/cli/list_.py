@@ -10,7 +10,7 @@ from shoal.cli.declare import argument
 from shoal.cli.options import Json
 from shoal.errors import UsageError
 from shoal.models import models, nearest
-from shoal.shipped import all_scenarios, papers, scenarios
+from shoal.shipped import all_scenarios, papers, scenarios, sweeps
 from shoal.table import Table
 
 _kinds = {
@@ -21,14 +21,14 @@ _kinds = {
     "applications": "application",
     "paths": "path",
 }
-_what = [*_kinds, "switches", "scenarios", "papers", "metrics"]
+_what = [*_kinds, "switches", "scenarios", "sweeps", "papers", "metrics"]
 
 
 def list_(
     what: Annotated[str | None, argument("[WHAT]", f"One of {', '.join(_what)}.")] = None,
     as_json: Json = False,
 ) -> None:
-    """List what exists: models of each kind, switches, ready-made scenarios, papers, metrics.
+    """List what exists: models of each kind, switches, ready-made scenarios and sweeps, papers, metrics.
 
     `shoal list scenarios` adds those of `shoal compare --suite` and of the benchmarks, which can be run by name, too.
 
@@ -46,6 +46,8 @@ def list_(
         elif name == "scenarios":
             # The folders hold dozens, of interest to who looks for them.
             lists[name] = [(item.name, item.title) for item in (all_scenarios() if what else scenarios())]
+        elif name == "sweeps":
+            lists[name] = [(item.name, item.title) for item in sweeps()]
         elif name == "papers":
             lists[name] = [(item.name, item.title) for item in papers()]
         elif name == "switches":

@@ -264,7 +264,7 @@ def _subject(path: Path, given: _Given) -> _Asked:
     from shoal.runs.plan import Plan
     from shoal.sweeps.file import is_sweep, read_sweep
 
-    source = find_scenario(path)
+    source = find_scenario(path, or_sweep=True)
     is_plan = source.suffix == ".json"
     if not is_plan and not is_sweep(read_text(source), source):
         return _from_options(source, given)

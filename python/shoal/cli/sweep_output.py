@@ -30,6 +30,7 @@ def write(rows: Rows, folder: Path, out: Path) -> None:
         A file cannot be written.
     """
     from shoal.report.sweep import write_rows_report
+    from shoal.report.sweep_heat import write_points
 
     command = shlex.join(["shoal", "sweep", str(out / _plan_file), "--out", beside(out)])
     with writing(folder):
@@ -41,6 +42,7 @@ def write(rows: Rows, folder: Path, out: Path) -> None:
             file.writelines(json_of(rows))
         write_text(folder / _plan_file, rows.plan.text)
         rows.plan.template.scenario.write_into(folder)
+        write_points(rows, folder)
         keep_command(folder)
 
 

@@ -9,7 +9,9 @@ from typing import Any, Literal
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
+from matplotlib.collections import QuadMesh
 from matplotlib.colors import LogNorm, Normalize, TwoSlopeNorm
+from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
@@ -27,7 +29,9 @@ def draw_heat(
     centre: float | None = None,
     even: bool = False,
     annotate: str | None = None,
-) -> None:
+    links: np.ndarray[Any, np.dtype[np.object_]] | None = None,
+    bar: bool = True,
+) -> QuadMesh:
     """Colour ``z`` (one row a ``y``, NaN where there is none) over ``x`` and ``y``.
 
     Parameters
@@ -50,23 +54,43 @@ def draw_heat(
         All cells have the same size, wherever the values are.
     annotate
         How numbers are written into the cells, as in ``.2f``.
+    links
+        Where each cell leads to in an SVG, relative to its folder; empty where it leads nowhere. Needs ``even``.
+    bar
+        Whether a bar of colours stands beside it.
+
+    Returns
+    -------
+    QuadMesh
+        What a bar of colours for several of them is made of.
     """
     norm = _norm(z, scale, span, centre)
     # Evenly spaced in lightness for any colour vision, and in print; around a centre from one hue to another.
     colours = colormaps["cividis" if centre is None else "PuOr_r"]
     places = (np.arange(len(x)), np.arange(len(y))) if even else (x, y)
     mesh = axes.pcolormesh(*places, z, cmap=colours, norm=norm, shading="nearest", rasterized=True)
-    bar = axes.figure.colorbar(mesh, ax=axes, label=label)
-    bar.outline.set_linewidth(0.4)
-    if scale == "log":
-        bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        bar.ax.yaxis.set_minor_formatter(NullFormatter())
+    if bar:
+        draw_bar([axes], mesh, label)
     if even:
         axes.set_xticks(np.arange(len(x)), [f"{value:g}" for value in x])
         axes.set_yticks(np.arange(len(y)), [f"{value:g}" for value in y])
     axes.grid(visible=False)
     if annotate is not None:
         _annotate(axes, places, z, annotate, colours, norm)
+    if links is not None:
+        for (j, i), link in np.ndenumerate(links):
+            if link:
+                axes.add_patch(Rectangle((i - 0.5, j - 0.5), 1, 1, alpha=0, url=link))
+    return mesh
+
+
+def draw_bar(panels: Sequence[Axes], mesh: QuadMesh, label: str) -> None:
+    """Draw the bar of colours of some panels."""
+    bar = panels[0].figure.colorbar(mesh, ax=panels, label=label, shrink=1.0 if len(panels) == 1 else 0.6)
+    bar.outline.set_linewidth(0.4)
+    if isinstance(mesh.norm, LogNorm):
+        bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        bar.ax.yaxis.set_minor_formatter(NullFormatter())
 
 
 def _norm(z: Numbers, scale: str, span: tuple[float, float] | None, centre: float | None) -> Normalize:

@@ -167,13 +167,16 @@ def _on_linux(run: Result) -> dict[str, Any] | None:
 
 
 def figure_values(drawn: Drawn) -> dict[str, Any]:
-    """What pages show of a figure; ``panels`` is what can be explored in it."""
+    """What pages show of a figure; ``panels`` is what can be explored in it.
+
+    Links of a figure are relative to the folder ``figures``, which is beside the page.
+    """
     return {
         "name": drawn.name,
         "title": drawn.title,
         "note": drawn.note,
         "description": drawn.description,
-        "svg": drawn.svg,
+        "svg": drawn.svg.replace('xlink:href="../', 'xlink:href="'),
         "panels": panels(drawn.figure),
     }
 

@@ -62,9 +62,9 @@ class SweptAxes:
         lines = self.lines()
         return len(lines) <= most and all(len(points) > 1 for points in lines.values())
 
-    def named(self, values: dict[str, object]) -> str:
+    def named(self, values: dict[str, object], between: str = ", ") -> str:
         """What a legend calls some values."""
-        return ", ".join(f"{self.labels[key]} = {as_text(value)}" for key, value in values.items())
+        return between.join(f"{self.labels[key]} = {brief(value)}" for key, value in values.items())
 
     def positions(self, key: str, points: Iterable[int]) -> list[float]:
         """Where points are on an axis: at their numbers, or side by side."""
@@ -86,6 +86,14 @@ class SweptAxes:
     def number(value: object) -> float:
         """The number in a value; NaN if there is none."""
         return _number(value)
+
+
+def brief(value: object) -> str:
+    """A value as a legend has it: a queue by its kind, with what else is written of it in parentheses."""
+    if not isinstance(value, dict) or "kind" not in value:
+        return as_text(value)
+    rest = ", ".join(f"{key} = {as_text(part)}" for key, part in value.items() if key != "kind")
+    return f"{value['kind']} ({rest})" if rest else str(value["kind"])
 
 
 def _are_numbers(values: Sequence[object]) -> bool:

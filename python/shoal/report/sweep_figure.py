@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from shoal.plots.style import Drawn
 from shoal.report.sweep_axes import SweptAxes
+from shoal.report.sweep_heat import heat_maps
 from shoal.report.sweep_lines import lines, most_lines
-from shoal.report.sweep_views import heat_maps, pareto, ratios, scatter
+from shoal.report.sweep_views import pareto, ratios, scatter
 from shoal.runs.rows import Rows
 
 

@@ -1,18 +1,16 @@
-"""Other views of a sweep: heat maps over two axes, ratios to a first value, scatter of samples, Pareto fronts."""
+"""Other views of a sweep: ratios to a first value, scatter of samples, Pareto fronts."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
 
-import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from shoal._toml import as_text
-from shoal.plots.heat import Numbers, draw_heat
 from shoal.plots.style import Drawn, colour, legend_of_figure, marker, paper_style, two_columns
 from shoal.report.sweep_axes import SweptAxes
 from shoal.report.sweep_lines import draw_line, dress, frame, most_lines, records_of
@@ -23,73 +21,6 @@ from shoal.stats import Estimate, estimate
 _least_values = 3
 # Panels that fit on a page.
 _most_panels = 12
-# Cells whose numbers can be read.
-_most_written = 70
-
-
-def heat_maps(rows: Rows, axes: SweptAxes) -> Drawn | None:
-    """One panel a metric and combination of the other axes, over the two axes with the most numbers."""
-    numeric = [key for key in axes.values if axes.is_numeric(key) and len(axes.values[key]) >= _least_values]
-    numeric.sort(key=lambda key: -len(axes.values[key]))
-    if len(numeric) < 2 or len({len(factor.keys) for factor in rows.plan.design.factors}) != 1:
-        return None
-    x_key, y_key = numeric[:2]
-    groups: dict[str, list[int]] = {}
-    for point_index in range(len(rows)):
-        rest = {key: value for key, value in rows[point_index].items() if key not in (x_key, y_key)}
-        groups.setdefault(axes.named(rest), []).append(point_index)
-    maps = [(name, text, label, points) for name, text in rows.plan.metrics.items() for label, points in groups.items()]
-    if len(maps) > _most_panels:
-        maps = maps[: _most_panels // len(groups) * len(groups)] or maps[:_most_panels]
-    x, y = (sorted(axes.number(value) for value in axes.values[key]) for key in (x_key, y_key))
-    columns = min(2 if len(groups) < 3 else 3, len(maps))
-    count = math.ceil(len(maps) / columns)
-    records = []
-    with paper_style():
-        figure = Figure(figsize=(two_columns, (2.3 if columns < 3 else 1.9) * count))
-        for panel, (name, text, label, points) in zip(_panels(figure, count, columns, len(maps)), maps, strict=True):
-            z = np.full((len(y), len(x)), np.nan)
-            for point_index in points:
-                values, cell = rows[point_index], rows.cell(point_index, text)
-                if isinstance(cell, Estimate):
-                    z[y.index(axes.number(values[y_key])), x.index(axes.number(values[x_key]))] = cell.mean
-            written = z.size <= _most_written
-            draw_heat(
-                panel, x, y, z, label=name, span=_span(rows, text), even=True, annotate=".3g" if written else None
-            )
-            _few_ticks(panel, x, y)
-            panel.set(xlabel=axes.label(x_key), ylabel=axes.label(y_key), title=label)
-            records += _cells(name, label, x, y, z)
-    schema = {"metric": pl.String, "series": pl.String, "x": pl.Float64, "y": pl.Float64, "mean": pl.Float64}
-    return Drawn("sweep-heat", "Metrics over two axes", figure, pl.DataFrame(records, schema=schema))
-
-
-def _span(rows: Rows, text: str) -> tuple[float, float] | None:
-    """The scale that makes colours mean the same in all panels of a metric."""
-    cells = (rows.cell(point_index, text) for point_index in range(len(rows)))
-    means = [cell.mean for cell in cells if isinstance(cell, Estimate)]
-    return (min(means), max(means)) if means else None
-
-
-def _few_ticks(panel: Axes, x: Sequence[float], y: Sequence[float]) -> None:
-    """Leave ticks out where there would be too many to read; cells are of even size."""
-    for values, set_ticks in ((x, panel.set_xticks), (y, panel.set_yticks)):
-        step = math.ceil(len(values) / 8)
-        set_ticks(range(0, len(values), step), [f"{value:g}" for value in values[::step]])
-
-
-def _cells(name: str, label: str, x: Sequence[float], y: Sequence[float], z: Numbers) -> list[dict[str, object]]:
-    return [
-        {
-            "metric": name,
-            "series": label,
-            "x": a,
-            "y": b,
-            "mean": None if math.isnan(z[j, i]) else float(z[j, i]),
-        }
-        for j, b in enumerate(y)
-        for i, a in enumerate(x)
-    ]
 
 
 def ratios(rows: Rows, axes: SweptAxes) -> Drawn | None:

@@ -39,6 +39,7 @@ _text, _whole, _table = "text", "a whole number", "a table"
 #: Keys of the file.
 keys = [
     Key("scenario", _text, "A scenario file, beside this file, or the name of a ready-made one. Required."),
+    Key("title", _text, "What it shows, above its tables and its report. The scenario's title if not given."),
     Key(
         "on",
         _text,
@@ -173,6 +174,8 @@ def _read(content: Mapping[str, Any], folder: Path) -> SweepFile:
     scenario_file = beside if beside.exists() else find_scenario(source)
     sizes = {name: folder / str(file) for name, file in (_of(content, "sizes", dict, _table) or {}).items()}
     scenario, notes = scenario_with_sizes(scenario_file, sizes)
+    if (title := _of(content, "title", str, _text)) is not None:
+        scenario = scenario.override({"title": title})
     design = Design(tuple(_factors(content)))
     pairs_ = [(key, toml_value(value)) for key, value in _flat(_of(content, "set", dict, _table) or {}).items()]
     template = template_of(scenario, pairs_, design.keys)
