@@ -156,7 +156,7 @@ def measure() -> Iterator[str]:
     """Every script for every sender."""
     yield (
         f"A value is the mean of {len(SEEDS)} seeds; bounds were set before anything was measured. Requirement 1, that "
-        "a classic control can take its place, holds by the key `cc`, and by falling back to Reno without accurate ECN; "
+        "a classic control can take its place, holds by the key `cc` and by falling back to Reno without accurate ECN; "
         "a change in mid-flow is not modelled."
     )
     rows = [
