@@ -19,6 +19,8 @@ const PRESETS = [
   ["Coupled", "coupled"],
   ["Dual queue, coupled", "dualq-coupled"],
   ["DualPI2", "dualpi2"],
+  ["DualPI2, ECT(1) only", "l4s"],
+  ["DualPI2, queue protection", "queue-protection"],
   ["Dual RED, threshold", "coexistence"],
   ["Dual RED, slope", "dual-red-slope"],
   ["Step marking", "step-single"],
@@ -41,6 +43,8 @@ const STORY_ROWS = 4;
 
 /** A story with what the paper's own files say: its title and its results in the reading that was chosen. */
 function story({ figures, ...own }) {
+  if (own.paper === undefined)
+    return { ...own, figures: figures.map(({ shows: _shows, ...figure }) => ({ ...figure, rows: [], inside: 0, of: 0 })) };
   const folder = join(papers, own.paper);
   const { title, reference, chosen } = parseToml(readFileSync(join(folder, "paper.toml"), "utf8"));
   const results = parseCsv(readFileSync(join(folder, "RESULTS.csv"), "utf8"), {

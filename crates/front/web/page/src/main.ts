@@ -369,7 +369,7 @@ function toolbar(): void {
     themes,
   );
   const papers = JSON.parse(at("stories").textContent ?? "[]") as Story[];
-  at("papers").replaceChildren(element("h2", {}, "Four papers, live"), ...stories(papers, follow));
+  at("papers").replaceChildren(element("h2", {}, "Four papers and L4S, live"), ...stories(papers, follow));
   at("steady").replaceChildren(
     element(
       "div",

@@ -1,8 +1,8 @@
-// The four papers: what each claims, what to move to see it, and what was published and measured.
+// Stories: what each claims and what to move to see it; of the four papers also what was published and measured.
 
 import { element } from "./dom";
 
-/** A figure or a table of a paper that the page can show. */
+/** A figure or a table of a paper that the page can show, or a part of another story. */
 export interface Figure {
   figure: string;
   claim: string;
@@ -16,9 +16,9 @@ export interface Figure {
   of: number;
 }
 
-/** One paper as the build puts it together from the papers' own files. */
+/** A story; one of a paper as the build puts it together from the paper's own files. */
 export interface Story {
-  paper: string;
+  paper?: string;
   title: string;
   reference: string;
   claim: string;
@@ -30,7 +30,7 @@ export interface Story {
 
 const HEADS = ["Claim", "What", "Published", "Measured", "Tolerance", "Verdict"];
 
-/** A part for each paper; `begin` gets the link of the figure that is to be seen. */
+/** A part for each story; `begin` gets the link of the figure that is to be seen. */
 export function stories(all: Story[], begin: (link: string) => void): HTMLElement[] {
   return all.map((story) =>
     element(
@@ -40,14 +40,18 @@ export function stories(all: Story[], begin: (link: string) => void): HTMLElemen
       element("p", { class: "hint" }, story.reference),
       element("p", {}, story.claim),
       ...story.figures.map((one) => figure(one, begin)),
-      element(
-        "p",
-        { class: "hint" },
-        `The tables are of ideal hosts after those of the papers; the page's flows are of today's hosts. Of all ` +
-          `${story.of} cells of the paper with a published ` +
-          `value ${story.inside} are inside their tolerance. All of them, with reasons for what is outside: ` +
-          `papers/${story.paper}/RESULTS.md, or shoal reproduce ${story.paper}.`,
-      ),
+      ...(story.paper
+        ? [
+            element(
+              "p",
+              { class: "hint" },
+              `The tables are of ideal hosts after those of the papers; the page's flows are of today's hosts. Of all ` +
+                `${story.of} cells of the paper with a published ` +
+                `value ${story.inside} are inside their tolerance. All of them, with reasons for what is outside: ` +
+                `papers/${story.paper}/RESULTS.md, or shoal reproduce ${story.paper}.`,
+            ),
+          ]
+        : []),
     ),
   );
 }
@@ -81,16 +85,20 @@ function figure(
       { type: "button", class: "main", "aria-label": `Show it: ${title}`, click: () => begin(link) },
       "Show it",
     ),
-    element(
-      "div",
-      { class: "scroll", tabindex: "0", role: "region", "aria-label": `Results of ${title}` },
-      element(
-        "table",
-        { class: "left" },
-        element("caption", {}, caption),
-        element("thead", {}, element("tr", {}, ...head)),
-        element("tbody", {}, ...body),
-      ),
-    ),
+    ...(of > 0
+      ? [
+          element(
+            "div",
+            { class: "scroll", tabindex: "0", role: "region", "aria-label": `Results of ${title}` },
+            element(
+              "table",
+              { class: "left" },
+              element("caption", {}, caption),
+              element("thead", {}, element("tr", {}, ...head)),
+              element("tbody", {}, ...body),
+            ),
+          ),
+        ]
+      : []),
   );
 }

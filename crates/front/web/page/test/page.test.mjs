@@ -128,14 +128,15 @@ test("a link with a parameter that the bottleneck does not have begins as ever, 
     },
   ));
 
-test("each paper has its claim and its results, and the page shows what it can", () =>
+test("each story has its claim, a paper its results, and the page shows what it can", () =>
   open({}, async (page) => {
     await reach(page, 0.2);
-    assert.equal(await page.locator(".story").count(), 4);
+    assert.equal(await page.locator(".story").count(), 5);
     for (const story of await page.locator(".story").all()) {
       await story.locator("summary").click();
       const rows = await story.locator("tbody tr").allTextContents();
-      assert.ok(rows.length > 0 && rows.every((row) => /(inside|outside)$/.test(row)), rows.join("\n"));
+      const isPaper = !(await story.locator("summary").textContent()).startsWith("L4S");
+      assert.ok(rows.length > 0 === isPaper && rows.every((row) => /(inside|outside)$/.test(row)), rows.join("\n"));
       for (const button of await story.getByRole("button", { name: "Show it" }).all()) {
         await page.evaluate(() => (document.querySelector("#note").textContent = ""));
         await button.click();
@@ -143,7 +144,9 @@ test("each paper has its claim and its results, and the page shows what it can",
         assert.ok(await page.isHidden("#alert"), await page.textContent("#alert"));
       }
     }
-    // The last one: receivers of one kind echo marks as ordinary hosts do, and the others are Reno's.
+    // The last one of the papers: receivers of one kind echo marks as ordinary hosts do, and the others are Reno's.
+    await page.locator(".story").nth(3).getByRole("button", { name: "Show it" }).last().click();
+    await page.waitForFunction(() => document.querySelector("#queue-1").value === "dualpi2");
     assert.deepEqual(
       [await page.inputValue("#queue-1"), await page.inputValue("#echo-0"), await page.inputValue("#echo-1")],
       ["dualpi2", "classic", ""],

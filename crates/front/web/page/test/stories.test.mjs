@@ -1,4 +1,4 @@
-// Each figure of a paper on the page shows what its words say: in the steady state of the controls that its button
+// Each figure of a story on the page shows what its words say: in the steady state of the controls that its button
 // sets.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -12,8 +12,8 @@ const SEEDS = [1, 2, 3];
 const [DURATION_S, WARMUP_S] = [30, 10];
 const papers = JSON.parse(readFileSync(join(import.meta.dirname, "../src/stories.json"), "utf8"));
 const known = {
-  queues: ["red-ecn", "coexistence", "dual-red-slope", "coupled", "dualq-coupled", "dualpi2", "step-single"],
-  ccs: ["reno", "cubic", "dctcp", "dctcp-ikr", "dctcp-linux-3.18"],
+  queues: ["red-ecn", "coexistence", "dual-red-slope", "coupled", "dualq-coupled", "dualpi2", "step-single", "codel", "fq-codel", "l4s"],
+  ccs: ["reno", "cubic", "dctcp", "dctcp-ikr", "dctcp-linux-3.18", "prague-0.7"],
   hosts: [],
 };
 
@@ -33,9 +33,9 @@ const MEASURES = {
   variation: (_, runs) => mean(runs.map(({ bottlenecks: [link] }) => link.queue_bytes.sd / link.queue_bytes.mean)),
 };
 
-for (const { paper, figures } of papers)
+for (const { paper, title, figures } of papers)
   for (const { figure, link, shows } of figures)
-    test(`${paper}, ${figure}`, () => {
+    test(`${paper ?? title}, ${figure}`, () => {
       const controls = fromFragment(link, known);
       assert.ok(shows.length > 0);
       for (const { side, min = -Infinity, max = Infinity, ...measure } of shows) {
