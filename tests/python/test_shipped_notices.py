@@ -22,7 +22,8 @@ SHORTER["papers/deschepper-2015/open-loop.toml"] = {"duration": "25 s", "bottlen
 DROPPED = "dropped-where-others-are-marked"
 # Kind, group and first mechanism; every other scenario has none. Each is true, and said by the scenario's own sentences
 # or shown by its numbers: one RED for both classes drops packets of one where it marks those of the other; a step marks
-# whole windows of DCTCP that classic traffic holds above it; the long flow of the parking lot passes three queues; 83
+# whole windows of DCTCP that classic traffic holds above it; a flow that answers nothing sends more than the link has;
+# the long flow of the parking lot passes three queues; 83
 # packets for a hundred flows.
 EXPECTED: dict[str, list[tuple[str, str, str]]] = {
     "papers/deschepper-2015/red.toml": [("below-fair-share", "cubic", DROPPED)],
@@ -38,6 +39,10 @@ EXPECTED: dict[str, list[tuple[str, str, str]]] = {
     "scenarios/dctcp-storm.toml": [("retransmission-storm", "dctcp", "window-out-of-proportion")],
     "scenarios/locked-flows.toml": [("unequal-shares", "first", "joins", "uneven-marks")],
     "scenarios/parking-lot.toml": [("below-fair-share", "through", "several-queues")],
+    "scenarios/queue-protection.toml": [
+        ("starved", "scalable", "timeout-back-off"),
+        ("starved", "classic", "smallest-window"),
+    ],
     "scenarios/rate-step/dual-red.toml": [("below-fair-share", "cubic", DROPPED)],
     "scenarios/rate-step/pie.toml": [("below-fair-share", "cubic", DROPPED)],
     "scenarios/rate-step/step.toml": [("starved", "dctcp", "smallest-window")],

@@ -45,8 +45,8 @@ export function stories(all: Story[], begin: (link: string) => void): HTMLElemen
             element(
               "p",
               { class: "hint" },
-              `The tables are of ideal hosts after those of the papers; the page's flows are of today's hosts. Of all ` +
-                `${story.of} cells of the paper with a published ` +
+              `The tables are of ideal hosts after those of the papers; the page's flows are of today's hosts. ` +
+                `Of all ${story.of} cells of the paper with a published ` +
                 `value ${story.inside} are inside their tolerance. All of them, with reasons for what is outside: ` +
                 `papers/${story.paper}/RESULTS.md, or shoal reproduce ${story.paper}.`,
             ),
