@@ -1,0 +1,130 @@
+"""What becomes of L4S where hosts or the link send in bursts: Prague beside CUBIC behind DualPI2."""
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+import shoal
+from shoal.plots.style import colour, marker, paper_style, two_columns
+from shoal_dev.study import Cell, Study, simulated
+from shoal_dev.tables import table
+
+SEEDS = range(1, 4)
+GATHERING = {"preset": "linux-6-gso", "coalescing": "gro", "interrupt_delay": "500 us"}
+HOSTS: Mapping[str, object] = {
+    "packet by packet": "ideal",
+    "segments": "linux-6-gso",
+    "segments, paced by fq": {"preset": "linux-6-gso", "pacing": "fq"},
+    "segments, gathered for .5 ms": GATHERING,
+}
+# Packets of a grant in the gap to the next one, in ms: ten packets of 1504 bytes in 3 ms are 40 Mbit/s.
+GRANTS_MS = (3, 6, 12, 24)
+PACKETS_PER_MS = 10 / 3
+WITHOUT = "without a pause"
+LINKS: Mapping[str, Mapping[str, object]] = {
+    WITHOUT: {},
+    **{
+        f"a grant every {gap} ms": {"bottleneck.schedule.opportunity_gaps": f"{gap}x{round(gap * PACKETS_PER_MS)}"}
+        for gap in GRANTS_MS
+    },
+}
+STEPS_MS = (1, 5, 20)
+HEADS = ("hosts", "link", "step, ms")
+MEASURED = (
+    "Prague's share, %",
+    "ECT delay, 50 %, ms",
+    "ECT delay, 99 %, ms",
+    "other delay, mean, ms",
+    "utilisation, %",
+)
+
+
+def results(hosts: str, link: str, step_ms: int) -> list[shoal.Result]:
+    """The results of all seeds."""
+    changes = {"flows.*.host": HOSTS[hosts], "bottleneck.aqm.step_threshold": f"{step_ms} ms"} | dict(LINKS[link])
+    scenario = shoal.Scenario.from_file(Path(__file__).parent / "pair.toml").override(changes)
+    return simulated()([(scenario, seed) for seed in SEEDS])
+
+
+def values(hosts: str, link: str, step_ms: int) -> tuple[float, ...]:
+    """What is measured, the means of all seeds."""
+    rows = [
+        (
+            100 / (1 + result.metric("rate_ratio('cubic', 'prague')")),
+            result.metric("delay_ms('ect', 'p50')"),
+            result.metric("delay_ms('ect', 'p99')"),
+            result.metric("delay_ms('not_ect')"),
+            100 * result.metric("utilisation()"),
+        )
+        for result in results(hosts, link, step_ms)
+    ]
+    return tuple(float(value) for value in np.mean(rows, axis=0))
+
+
+def points() -> list[tuple[str, str, int]]:
+    """Hosts of every kind without and with grants, and every step where the link has grants."""
+    return [
+        *((hosts, link, STEPS_MS[0]) for hosts in HOSTS for link in (WITHOUT, "a grant every 6 ms")),
+        *(("packet by packet", link, step_ms) for step_ms in STEPS_MS for link in LINKS),
+    ]
+
+
+def cells_of(point: tuple[str, str, int]) -> dict[str, str]:
+    """The measured cells of a row by their titles."""
+    return dict(zip(MEASURED, (f"{value:.1f}" for value in values(*point)), strict=True))
+
+
+def figure(measured: Mapping[tuple[str, str, int], tuple[float, ...]]) -> Figure:
+    """Share and delay over the gap between grants, a line for each step."""
+    with paper_style():
+        drawn = Figure(figsize=(two_columns, 2.4), layout="constrained")
+        panels = drawn.subplots(1, 2)
+        for panel, column in zip(panels, (0, 2), strict=True):
+            for number, step_ms in enumerate(STEPS_MS):
+                y = [measured["packet by packet", link, step_ms][column] for link in LINKS]
+                label = f"step of {step_ms} ms"
+                panel.plot((0, *GRANTS_MS), y, color=colour(number), marker=marker(number), label=label)
+            panel.set(
+                xlabel="gap between grants [ms]",
+                ylabel=MEASURED[column].replace(", ms", " [ms]").replace(", %", " [%]"),
+            )
+            panel.set_ylim(bottom=0)
+        panels[0].legend()
+    return drawn
+
+
+def measure() -> Iterator[str | Figure]:
+    """Every row, and the figure."""
+    measured = {point: values(*point) for point in dict.fromkeys(points())}
+    yield (
+        f"One flow of each, round trips of 20 ms, 40 Mbit/s, the mean of {len(SEEDS)} seeds. A link without a pause "
+        "sends packet by packet; one with grants sends what waits, 3.3 packets for each millisecond of the gap, at once."
+    )
+    for title, rows in (
+        ("Hosts", points()[: 2 * len(HOSTS)]),
+        ("Links and steps", points()[2 * len(HOSTS) :]),
+    ):
+        yield f"## {title}"
+        yield table(
+            (*HEADS, *MEASURED), [(*point, *(f"{value:.1f}" for value in measured[point])) for point in rows], "llr"
+        )
+    yield figure(measured)
+
+
+def cells() -> Iterator[Cell]:
+    """Every row."""
+    for number, point in enumerate(points()):
+        section = "Hosts" if number < 2 * len(HOSTS) else "Links and steps"
+        yield Cell(section, (point[0], point[1], str(point[2])), partial(cells_of, point), cpu_s=3)
+
+
+STUDY = Study(
+    title="L4S with hosts and links that send in bursts",
+    measure=measure,
+    takes="about two minutes",
+    caption="Prague's share and delay over the gap between grants of the link",
+    cells=cells,
+)
