@@ -101,7 +101,7 @@ def measure() -> Iterator[str | Figure]:
     measured = {point: values(*point) for point in dict.fromkeys(points())}
     yield (
         f"One flow of each, round trips of 20 ms, 40 Mbit/s, the mean of {len(SEEDS)} seeds. A link without a pause "
-        "sends packet by packet; one with grants sends what waits, 3.3 packets for each millisecond of the gap, at once."
+        "sends packet by packet; one with grants sends what waits at once, 3.3 packets for each millisecond of the gap."
     )
     for title, rows in (
         ("Hosts", points()[: 2 * len(HOSTS)]),
