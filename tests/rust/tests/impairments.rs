@@ -162,6 +162,7 @@ fn impairments(bytes: &mut Bytes<'_>) -> Impairments {
         corrupt: chance(bytes),
         reorder: bytes.flag().then_some(reorder),
         slot: bytes.flag().then_some(slot),
+        clears_ecn: bytes.flag(),
     }
 }
 

@@ -7,7 +7,7 @@ pub const DOCS: &[ModelDoc] = &[ModelDoc {
     name: "impairments",
     kind: ModelKind::Path,
     summary: "What a link does to packets behind its transmitter: jitter, loss, duplication, corruption, reordering, \
-              bursts.",
+              bursts, a cleared ECN field.",
     follows: "Linux net/sched/sch_netem.c, with the seed that the link's random stream gives it",
     differences: &[
         Difference {
@@ -29,6 +29,11 @@ pub const DOCS: &[ModelDoc] = &[ModelDoc {
                    correlation so close to 1 that draws move by less than this divisor comes through (above 0.9991 \
                    for a jitter of 2 ms). loss_correlation acts: there the draw itself is compared.",
             test: "a_correlation_of_jitter_is_lost_in_the_remainder",
+        },
+        Difference {
+            text: "clear_ecn does not exist in netem: it stands for a router that writes the whole byte of the type \
+                   of service. The kernel plane refuses it.",
+            test: "a_cleared_field_is_all_that_changes",
         },
         Difference {
             text: "There is no limit to the packets that are delayed; netem drops beyond its own.",

@@ -20,6 +20,8 @@ pub struct Impairments {
     pub reorder: Option<Reorder>,
     /// Delivery in bursts.
     pub slot: Option<Slot>,
+    /// Whether the ECN field of every packet is cleared.
+    pub clears_ecn: bool,
 }
 
 impl Impairments {
@@ -32,6 +34,7 @@ impl Impairments {
         corrupt: Chance::NEVER,
         reorder: None,
         slot: None,
+        clears_ecn: false,
     };
 }
 

@@ -5,7 +5,7 @@ use crate::slot::Slots;
 use crate::{Chance, Correlated, Impairments, LossState, Prandom, Reorder};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use shoal_packet::Packet;
+use shoal_packet::{Ecn, Packet};
 use shoal_units::{Span, Stream, Time};
 
 /// What has happened to packets, counted as the kernel counts it (`struct tc_netem_xstats`).
@@ -41,6 +41,7 @@ pub struct Netem {
     /// Packets since the last one that was sent ahead.
     counter: u32,
     slots: Option<Slots>,
+    clears_ecn: bool,
     /// Packets that are sent ahead, the last first.
     ahead: VecDeque<Held>,
     /// Packets that are delayed, in the order of their times; at equal times in that of their arrival.
@@ -79,6 +80,7 @@ impl Netem {
             reorder: impairments.reorder,
             counter: 0,
             slots: impairments.slot.map(Slots::new),
+            clears_ecn: impairments.clears_ecn,
             ahead: VecDeque::new(),
             delayed: VecDeque::new(),
             latest: Time::ZERO,
@@ -94,7 +96,10 @@ impl Netem {
     }
 
     /// Takes a packet (`netem_enqueue`).
-    pub fn enqueue(&mut self, packet: Packet, now: Time) {
+    pub fn enqueue(&mut self, mut packet: Packet, now: Time) {
+        if self.clears_ecn {
+            packet.ecn = Ecn::NotEct;
+        }
         self.admit(packet, now, false);
     }
 

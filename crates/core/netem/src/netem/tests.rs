@@ -1,7 +1,7 @@
 use super::*;
 use crate::{Distribution, Jitter, Loss, Slot};
 use proptest::prelude::*;
-use shoal_packet::{FlowId, Seq};
+use shoal_packet::{Ecn, FlowId, Seq};
 use std::vec;
 
 fn us(us: u64) -> Time {
@@ -38,6 +38,34 @@ fn carry(netem: &mut Netem, arrivals: &[Time], outside: &mut Stream) -> Vec<(u32
             left.push((packet.seq.0, now));
         }
     }
+}
+
+/// Each codepoint arrives as Not-ECT; times and everything else are those of the same path without it.
+#[test]
+fn a_cleared_field_is_all_that_changes() {
+    let carried = |clears_ecn: bool| {
+        let impairments = Impairments { jitter: jitter(2_000_000), clears_ecn, ..Impairments::NONE };
+        let mut outside = outside();
+        let mut netem = Netem::new(&impairments, Span::from_millis(5), 7, &mut outside);
+        for (number, ecn) in (0..).zip([Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce]) {
+            netem.enqueue(Packet { ecn, ..packet(number) }, us(u64::from(number)));
+        }
+        let mut left = Vec::new();
+        let mut now = us(0);
+        while !netem.is_empty() {
+            while let Some(packet) = netem.dequeue(now, &mut outside) {
+                left.push((now, packet.seq.0, packet.ecn));
+            }
+            now = netem.next_event().unwrap_or(now);
+        }
+        left
+    };
+    let (plain, cleared) = (carried(false), carried(true));
+    assert_eq!(
+        plain.iter().map(|one| one.2).collect::<Vec<_>>(),
+        [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce]
+    );
+    assert_eq!(cleared, plain.iter().map(|&(at, number, _)| (at, number, Ecn::NotEct)).collect::<Vec<_>>());
 }
 
 /// The k-th delay is D - J plus the k-th draw modulo 2 J.
@@ -256,8 +284,8 @@ fn some_impairments() -> impl Strategy<Value = Impairments> {
             bytes,
         },
     ));
-    (jitter, any::<bool>(), loss, chance(), chance(), reorder, slot).prop_map(
-        |(jitter, keep_order, loss, duplicate, corrupt, reorder, slot)| Impairments {
+    (jitter, any::<bool>(), loss, chance(), chance(), reorder, slot, any::<bool>()).prop_map(
+        |(jitter, keep_order, loss, duplicate, corrupt, reorder, slot, clears_ecn)| Impairments {
             jitter,
             keep_order,
             loss,
@@ -265,6 +293,7 @@ fn some_impairments() -> impl Strategy<Value = Impairments> {
             corrupt,
             reorder,
             slot,
+            clears_ecn,
         },
     )
 }

@@ -163,8 +163,14 @@ impl<'a> Builder<'a> {
     /// its name; nothing for other links.
     fn impair(&mut self, id: LinkId, site: &Site<'_>, refusals: &mut Refusals) -> Result<Option<String>, ()> {
         let link = &self.experiment.links[id.0 as usize];
-        if link.impairments.is_none() {
-            return Ok(None);
+        let Some(impairments) = link.impairments.as_deref() else { return Ok(None) };
+        if impairments.clears_ecn {
+            refusals.add(
+                format!("link `{}`", link.name),
+                "clear_ecn: netem leaves the ECN field as it is",
+                "run this on the simulator, or remove the key",
+            );
+            return Err(());
         }
         if !link.schedule.delay.is_empty() {
             refusals.add(

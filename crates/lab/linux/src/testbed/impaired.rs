@@ -67,7 +67,8 @@ impl Impaired {
 
     /// Options of netem: `struct tc_netem_qopt` (latency in ticks, limit, loss, gap, duplicate, jitter) and attributes.
     fn options(&self) -> Vec<u8> {
-        let Impairments { jitter, keep_order, loss, duplicate, corrupt, reorder, slot } = self.impairments;
+        let Impairments { jitter, keep_order, loss, duplicate, corrupt, reorder, slot, clears_ecn: _ } =
+            self.impairments;
         let random = match loss {
             Loss::Random { probability, correlation } => (probability, correlation),
             Loss::FourState { .. } | Loss::GilbertElliott { .. } => (Chance::NEVER, Chance::NEVER),
@@ -119,7 +120,8 @@ impl Impaired {
 
     /// The equivalent `tc` command.
     pub(crate) fn command(&self) -> String {
-        let Impairments { jitter, keep_order, loss, duplicate, corrupt, reorder, slot } = self.impairments;
+        let Impairments { jitter, keep_order, loss, duplicate, corrupt, reorder, slot, clears_ecn: _ } =
+            self.impairments;
         let percent = |chance: Chance| format!("{}%", (1e6 * chance.as_f64()).round() / 1e4);
         let correlated = |chance: Chance| {
             if chance.is_possible() { format!(" {}", percent(chance)) } else { String::new() }

@@ -40,12 +40,13 @@ pub(super) fn impairments(
         corrupt: corrupt?,
         reorder,
         slot,
+        clears_ecn: plan.clear_ecn,
     };
     let nothing = shoal_netem::Impairments { keep_order: plan.keep_order, ..shoal_netem::Impairments::NONE };
     if impairments == nothing {
         keys.refuse(
             "nothing is impaired",
-            "write jitter, loss, duplicate, corrupt, reorder or slot, or remove the table",
+            "write jitter, loss, duplicate, corrupt, reorder, slot or clear_ecn, or remove the table",
         );
         return None;
     }
@@ -263,7 +264,7 @@ pub(super) fn lost_correlations(links: &[Link], cx: &mut Context<'_>) {
 }
 
 fn in_words(impairments: &shoal_netem::Impairments) -> String {
-    let shoal_netem::Impairments { jitter, keep_order, loss, duplicate, corrupt, reorder, slot } =
+    let shoal_netem::Impairments { jitter, keep_order, loss, duplicate, corrupt, reorder, slot, clears_ecn } =
         impairments;
     let percent = |chance: &Chance| format!("{} %", (1e6 * chance.as_f64()).round() / 1e4);
     let loss = match loss {
@@ -282,6 +283,7 @@ fn in_words(impairments: &shoal_netem::Impairments) -> String {
             format!("reorders {} of one packet in {}", percent(&reorder.probability), reorder.gap)
         }),
         slot.map(|slot| format!("slots {} to {} apart", slot.min, slot.max)),
+        clears_ecn.then(|| "clears the ECN field".to_owned()),
     ];
     words.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

@@ -49,6 +49,13 @@ pub struct Impairments {
     /// Packets leave in bursts, as from a radio link that aggregates them.
     #[key(otherwise = "they leave one by one")]
     pub slot: Option<PathSlot>,
+    /// Whether the ECN field of every packet is cleared, as by a router that writes the whole byte of the type of
+    /// service: marks made before it do not arrive, and queues behind it drop. On the simulator only.
+    #[key(
+        default = false,
+        source = "RFC 9768 section 3.2.2.3, https://www.rfc-editor.org/rfc/rfc9768#section-3.2.2.3"
+    )]
+    pub clear_ecn: bool,
 }
 
 choices!(Distribution {
