@@ -9,11 +9,12 @@ mod handshake;
 mod room;
 
 use crate::EndpointConfig;
+use alloc::boxed::Box;
 use arrivals::Arrivals;
 pub(crate) use feedback::Acknowledged;
 use feedback::{Feedback, Seen};
-pub(crate) use handshake::{Answer, asks, may_become, reflect, with_ace};
-use handshake::{ace, reflected};
+use handshake::reflected;
+pub(crate) use handshake::{Answer, ace, asks, may_become, reflect, with_ace};
 use room::Room;
 use shoal_cc::EcnUse;
 use shoal_packet::{Ecn, Packet, Sack, Seq};
@@ -36,6 +37,17 @@ pub enum EcnOption {
     Full,
 }
 
+/// ECN that a handshake has agreed on.
+#[derive(Clone, Debug)]
+pub(crate) enum Agreed {
+    /// None.
+    Nothing,
+    /// That of RFC 3168.
+    Classic,
+    /// Accurate ECN, with what is known of it after the handshake.
+    Accurate(Box<AccurateEcn>),
+}
+
 /// How often a round trip the option is sent at least (Linux `net.ipv4.tcp_ecn_option_beacon`).
 const BEACONS: u64 = 3;
 
@@ -46,7 +58,6 @@ pub(crate) struct AccurateEcn {
     feedback: Feedback,
     /// Codepoint of what this end sends.
     codepoint: Ecn,
-    option: EcnOption,
     /// The flags of this end's packets do not arrive, or those of the peer: nothing is sent with ECT (Linux
     /// `TCP_ACCECN_ACE_FAIL_SEND`, `TCP_ACCECN_ACE_FAIL_RECV`).
     flags_fail: bool,
@@ -71,7 +82,6 @@ impl AccurateEcn {
                 EcnUse::Classic | EcnUse::Dctcp => Ecn::Ect0,
                 EcnUse::L4s => Ecn::Ect1,
             },
-            option: config.ecn_option,
             flags_fail: false,
             option_fails: false,
             reported_twice: None,
@@ -96,8 +106,8 @@ impl AccurateEcn {
     }
     /// A packet without data has arrived.
     #[cold]
-    pub(crate) fn on_ack(&mut self, packet: &Packet) {
-        self.on_first(packet);
+    pub(crate) fn on_ack(&mut self, config: &EndpointConfig, packet: &Packet) {
+        self.on_first(config, packet);
         self.note_arrival(packet.ecn, 0, 1);
     }
     /// Whether the ACK of data that arrive now is not delayed.
@@ -113,9 +123,9 @@ impl AccurateEcn {
         self.arrivals.count_mark();
     }
     /// A SYN/ACK with `codepoint` leaves; with the option, counters at their first values, unless it `is_repeated`.
-    pub(crate) fn on_syn_ack(&mut self, packet: &mut Packet, is_repeated: bool) {
+    pub(crate) fn on_syn_ack(&mut self, config: &EndpointConfig, packet: &mut Packet, is_repeated: bool) {
         self.awaits_first = Some(packet.ecn);
-        if self.option != EcnOption::Off
+        if config.ecn_option != EcnOption::Off
             && !is_repeated
             && packet.sack.set_counters(&self.arrivals.counters(3))
         {
@@ -124,9 +134,10 @@ impl AccurateEcn {
     }
     /// The first packet of the peer says with which codepoint the SYN/ACK has arrived, if it has no data (RFC 9768
     /// section 3.2.2.1, table 4; Linux `tcp_accecn_third_ack`). Flags that stand for nothing, or for what cannot become
-    /// of the SYN/ACK on the way, show that something changes them.
-    pub(crate) fn on_first(&mut self, packet: &Packet) {
+    /// of the SYN/ACK on the way, show that something changes them; stacks without fallback do not mind what it became.
+    pub(crate) fn on_first(&mut self, config: &EndpointConfig, packet: &Packet) {
         let Some(sent) = self.awaits_first.take() else { return };
+        let falls_back = config.receiver_stack().linux().is_none_or(|rules| rules.ecn_fallback);
         let ace = ace(packet.flags);
         match ace {
             0 => {
@@ -135,7 +146,7 @@ impl AccurateEcn {
             }
             1 | 5 | 7 => {}
             _ if packet.payload > 0 => {}
-            _ if !may_become(sent, reflected(ace)) => self.give_up_ect(),
+            _ if falls_back && !may_become(sent, reflected(ace)) => self.give_up_ect(),
             _ if reflected(ace).is_ce() => self.feedback.count_first_mark(),
             _ => {}
         }
@@ -154,12 +165,12 @@ impl AccurateEcn {
 
     /// Bytes of the option in the next segment without SACK blocks.
     #[cold]
-    pub(crate) fn option_bytes(&self, now: Time, srtt: Span) -> u16 {
-        if self.sends_option(now, srtt) { Room::FULL } else { 0 }
+    pub(crate) fn option_bytes(&self, config: &EndpointConfig, now: Time, srtt: Span) -> u16 {
+        if self.sends_option(config, now, srtt) { Room::FULL } else { 0 }
     }
 
-    fn sends_option(&self, now: Time, srtt: Span) -> bool {
-        let wanted = match self.option {
+    fn sends_option(&self, config: &EndpointConfig, now: Time, srtt: Span) -> bool {
+        let wanted = match config.ecn_option {
             EcnOption::Off => false,
             EcnOption::Minimum => {
                 self.arrivals.demands_option()
@@ -171,20 +182,20 @@ impl AccurateEcn {
     }
 
     /// Writes the feedback of this end into a packet that it sends: codepoint, flags, and the option if there is room
-    /// beside the SACK blocks, of which `options_bytes` is what all other options take. A SACK block gives way if that
-    /// makes room for what has changed.
+    /// beside the SACK blocks and the other options. A SACK block gives way if that makes room for what has changed.
     // Apart from its callers, which are what every ACK goes through on other connections, too.
     #[cold]
     #[inline(never)]
-    pub(crate) fn write(&mut self, packet: &mut Packet, options_bytes: u16, now: Time, srtt: Span) {
+    pub(crate) fn write(&mut self, config: &EndpointConfig, packet: &mut Packet, now: Time, srtt: Span) {
         packet.ecn = self.codepoint();
         packet.flags = with_ace(packet.flags, self.arrivals.ace());
         self.ack_is_due = false;
         self.reported_twice = None;
-        if !self.sends_option(now, srtt) {
+        if !self.sends_option(config, now, srtt) {
             return;
         }
-        let room = Room::beside(options_bytes, packet.sack.as_slice().len(), self.arrivals.changed_fields());
+        let blocks = packet.sack.as_slice().len();
+        let room = Room::beside(config.option_bytes(), blocks, self.arrivals.changed_fields());
         let Some(room) = room else { return };
         packet.sack.truncate(room.blocks);
         packet.size = packet.size + room.bytes - 8 * room.blocks_taken;
@@ -213,5 +224,29 @@ impl AccurateEcn {
     /// Reads the feedback of an ACK. Returns how many packets with CE it reports.
     pub(crate) fn read(&mut self, packet: &Packet, acknowledged: &Acknowledged) -> u32 {
         self.feedback.read(packet, acknowledged)
+    }
+    /// The handshake ended with a packet that has this timestamp in microseconds: only younger ACKs without other news
+    /// are read.
+    pub(crate) fn note_timestamp(&mut self, timestamp: u32) {
+        self.feedback.is_younger(timestamp);
+    }
+    /// Packets that the peer has reported with CE, the SYN/ACK included.
+    pub(crate) fn reported_packets(&self) -> u32 {
+        self.feedback.marked()
+    }
+    /// Bytes of payload that the peer has reported with `codepoint`.
+    pub(crate) fn reported_bytes(&self, codepoint: Ecn) -> u32 {
+        self.feedback.bytes(codepoint)
+    }
+
+    /// What either half of an end has learnt of the path holds for both.
+    pub(crate) fn share(&mut self, other: &mut Self) {
+        let seen = self.feedback.seen.max(other.feedback.seen);
+        let flags_fail = self.flags_fail || other.flags_fail;
+        let option_fails = self.option_fails || other.option_fails;
+        for half in [self, other] {
+            half.feedback.seen = seen;
+            (half.flags_fail, half.option_fails) = (flags_fail, option_fails);
+        }
     }
 }

@@ -134,8 +134,14 @@ const LINUX_6: &[Difference] = with_common![
         "data_feed_back_what_the_other_half_of_their_end_has_received",
     ),
     Difference::new(
-        "Beside three SACK blocks an option of accurate ECN without fields is left out.",
+        "Beside three SACK blocks an option of accurate ECN without fields is left out, and so is one with three \
+         fields beside two blocks, for which only a connection without timestamps has room.",
         "three_sack_blocks_leave_no_room_for_an_option",
+    ),
+    Difference::new(
+        "The timeout of a SYN doubles from the first on; since 6.5 the kernel begins with four that do not \
+         (tcp_syn_linear_timeouts).",
+        "the_timeout_of_a_syn_doubles",
     ),
     Difference::new(
         "A compressed ACK waits for a third of the RTT, as in the newest kernels (tcp_comp_sack_rtt_percent); earlier \

@@ -15,6 +15,7 @@ extern crate alloc;
 mod accurate;
 mod config;
 mod docs;
+mod endpoint;
 mod offload;
 mod output;
 mod profile;
@@ -28,6 +29,7 @@ mod tests;
 pub use accurate::EcnOption;
 pub use config::{EcnSetting, EndpointConfig, ReceiverConfig};
 pub use docs::{DOCS, SEGMENTS};
+pub use endpoint::Endpoint;
 pub use offload::{Offload, Pacing};
 pub use output::Output;
 pub use profile::{

@@ -4,6 +4,7 @@
 mod compression;
 mod delayed_ack;
 mod ecn;
+mod handshake;
 mod reassembly;
 mod unread;
 
@@ -110,7 +111,7 @@ impl Receiver {
         }
         if !self.established || (packet.payload == 0 && !packet.flags.has(Flags::FIN)) {
             if let Some(accurate) = self.feedback.accurate() {
-                accurate.on_ack(packet);
+                accurate.on_ack(config, packet);
             }
             return;
         }
@@ -240,15 +241,21 @@ impl Receiver {
             self.feedback = Feedback::granted(config, packet);
         }
         self.ts_recent = packet.ts_val;
+        let mut reply = self.syn_ack(config, now);
+        self.feedback.grant(config, packet, is_repeated, &mut reply);
+        out.transmit(reply);
+    }
+
+    /// A SYN/ACK that says nothing of ECN.
+    fn syn_ack(&self, config: &EndpointConfig, now: Time) -> Packet {
         let mut reply = Packet::empty(self.flow, SYN_BYTES);
         reply.seq = Seq(0);
         reply.ack = Seq(1);
         reply.flags = Flags::SYN.with(Flags::ACK);
         reply.window = config.syn_window();
         reply.ts_val = timestamp(now);
-        reply.ts_ecr = packet.ts_val;
-        self.feedback.grant(config, packet, is_repeated, &mut reply);
-        out.transmit(reply);
+        reply.ts_ecr = self.ts_recent;
+        reply
     }
 
     #[inline]
@@ -449,7 +456,7 @@ impl Receiver {
         now: Time,
         out: &mut impl Output,
     ) {
-        self.feedback.on_old_data(config, packet);
+        self.feedback.on_old_data(config, packet, range.1 < self.last_ack);
         self.delayed.enter_quick_mode(config, u32::MAX);
         let sack = self.sack_option(config, Some(range));
         self.send_ack(config, self.reassembly.next(), sack, now, out);
@@ -542,7 +549,7 @@ impl Receiver {
         out: &mut impl Output,
     ) {
         if let Some(accurate) = self.feedback.accurate() {
-            accurate.write(&mut ack, config.option_bytes(), now, self.delayed.rtt());
+            accurate.write(config, &mut ack, now, self.delayed.rtt());
         }
         out.transmit(ack);
     }

@@ -13,6 +13,7 @@ mod linux;
 mod prr;
 mod stream;
 
+use crate::accurate::{AccurateEcn, Agreed};
 use crate::{EndpointConfig, Kernel, Output};
 use alloc::boxed::Box;
 use call::Call;
@@ -22,7 +23,7 @@ use freebsd::FreeBsdSender;
 use linux::LinuxSender;
 use shoal_cc::{CongestionControl, Window};
 pub use shoal_packet::CaState;
-use shoal_packet::{FlowId, Packet};
+use shoal_packet::{Ecn, FlowId, Packet};
 use shoal_units::{Span, Time};
 
 /// Duplicate ACKs that mean a loss (RFC 5681 section 3.2, <https://www.rfc-editor.org/rfc/rfc5681#section-3.2>; Linux
@@ -102,6 +103,18 @@ impl Sender {
     /// Opens the connection: sends SYN.
     pub fn connect(&mut self, config: &EndpointConfig, now: Time, out: &mut impl Output) {
         call!(self(config, now, out), |sender, call| sender.connect(call));
+    }
+    /// The receiving half of this end has opened the connection, and `packet` has completed it; `rtt` is the time since
+    /// the SYN/ACK, if that is known.
+    pub(crate) fn accept(
+        &mut self,
+        config: &EndpointConfig,
+        packet: &Packet,
+        (agreed, rtt): (Agreed, Option<Span>),
+        now: Time,
+        out: &mut impl Output,
+    ) {
+        call!(self(config, now, out), |sender, call| sender.accept(call, packet, agreed, rtt));
     }
     /// The application writes `bytes` more. Sends what the window allows if the connection is open.
     pub fn write(&mut self, config: &EndpointConfig, bytes: u64, now: Time, out: &mut impl Output) {
@@ -235,6 +248,24 @@ impl Sender {
     /// Whether ECN was negotiated.
     pub fn uses_ecn(&self) -> bool {
         read!(self, sender => sender.connection.ecn.is_negotiated())
+    }
+    /// Payload bytes that the peer has said to have arrived with a codepoint, modulo 2^32
+    /// ([RFC 9768, section 3.2.3](https://www.rfc-editor.org/rfc/rfc9768#section-3.2.3); Linux
+    /// `tcpi_delivered_e0_bytes` and its siblings); zero without accurate ECN.
+    pub fn reported_bytes(&self, codepoint: Ecn) -> u32 {
+        let accurate = read!(self, sender => &sender.connection.ecn.accurate);
+        accurate.as_ref().map_or(0, |accurate| accurate.reported_bytes(codepoint))
+    }
+    /// What the handshake has agreed on.
+    pub(crate) fn agreed(&self) -> Agreed {
+        read!(self, sender => sender.connection.ecn.agreed())
+    }
+    /// Accurate ECN, if that is what this half uses.
+    pub(crate) fn accurate(&mut self) -> Option<&mut AccurateEcn> {
+        match &mut self.0 {
+            Host::Linux(sender) => sender.connection.ecn.accurate.as_deref_mut(),
+            Host::FreeBsd(sender) => sender.connection.ecn.accurate.as_deref_mut(),
+        }
     }
     /// Whether the application has closed the connection.
     pub fn is_closing(&self) -> bool {

@@ -10,6 +10,7 @@ mod dctcp_presets;
 mod delayed_ack;
 mod documentation;
 mod ecn_latch;
+mod endpoint;
 mod fast_recovery;
 mod freebsd_ecn;
 mod freebsd_growth;

@@ -76,6 +76,15 @@ pub(super) struct Feedback {
 }
 
 impl Feedback {
+    /// Packets that have been reported with CE.
+    pub(super) fn marked(&self) -> u32 {
+        self.marked
+    }
+    /// Bytes that have been reported with `codepoint`; none are with Not-ECT.
+    pub(super) fn bytes(&self, codepoint: Ecn) -> u32 {
+        if codepoint.is_capable() { self.bytes[index(codepoint)] } else { 0 }
+    }
+
     /// The SYN/ACK arrived with CE at the peer.
     pub(super) fn count_first_mark(&mut self) {
         if self.marked == 0 {
@@ -84,7 +93,7 @@ impl Feedback {
     }
 
     /// Whether an ACK with this timestamp in microseconds is younger than all before it.
-    fn is_younger(&mut self, timestamp: u32) -> bool {
+    pub(super) fn is_younger(&mut self, timestamp: u32) -> bool {
         let now = timestamp / 1000;
         let is_younger = now.wrapping_sub(self.newest_ms).cast_signed() > 0;
         if is_younger {

@@ -126,6 +126,8 @@ pub struct Linux {
     /// ([RFC 3168, section 6.1.1.1](https://www.rfc-editor.org/rfc/rfc3168#section-6.1.1.1); Linux since 4.2
     /// `tcp_ecn_clear_syn`).
     pub ecn_fallback: bool,
+    /// Number of timeouts of a SYN before they begin to double (`tcp_syn_linear_timeouts`, since 6.5, where it is 4).
+    pub syn_linear_timeouts: u8,
     /// Whether a timeout spares segments that were sent less than an RTT ago and sets `cwnd` to the flight
     /// plus one (Linux since 4.18 `tcp_timeout_mark_lost`); otherwise all segments are lost and `cwnd` is
     /// one.
@@ -178,6 +180,7 @@ impl Linux {
         rtt_from_sack: false,
         tail_probe: TailProbe::Off,
         ecn_fallback: false,
+        syn_linear_timeouts: 0,
         timeout_spares_recent: false,
         fin_beyond_cwnd: true,
         frto: true,

@@ -2,7 +2,7 @@
 //! ([RFC 8257, section 3.2](https://www.rfc-editor.org/rfc/rfc8257#section-3.2)); Linux `tcp_ecn_check_ce`,
 //! `tcp_ecn_accept_cwr`, `dctcp_ece_ack_update`.
 
-use crate::accurate::{AccurateEcn, asks, reflect, with_ace};
+use crate::accurate::{AccurateEcn, Agreed, asks, reflect, with_ace};
 use crate::{CwrAck, EchoChange, EcnFeedback, EcnSetting, EndpointConfig};
 use alloc::boxed::Box;
 use shoal_packet::{Ecn, Flags, Packet};
@@ -72,13 +72,32 @@ impl Feedback {
                     accurate.give_up_ect();
                 }
                 reply.flags = with_ace(reply.flags, reflect(syn.ecn));
-                accurate.on_syn_ack(reply, is_repeated);
+                accurate.on_syn_ack(config, reply, is_repeated);
             }
         }
     }
     /// Bytes of heap memory.
     pub(super) fn heap_bytes(&self) -> usize {
         if let Self::Accurate(accurate) = self { size_of_val(accurate.as_ref()) } else { 0 }
+    }
+    /// What the handshake has agreed on.
+    pub(super) fn agreed(&self) -> Agreed {
+        match self {
+            Self::None => Agreed::Nothing,
+            Self::Classic { .. } | Self::Dctcp { .. } => Agreed::Classic,
+            Self::Accurate(accurate) => Agreed::Accurate(accurate.clone()),
+        }
+    }
+    /// The feedback of an end whose other half has made the handshake.
+    pub(super) fn of(config: &EndpointConfig, agreed: Agreed) -> Self {
+        match agreed {
+            Agreed::Nothing => Self::None,
+            Agreed::Classic if config.feedback() == EcnFeedback::Dctcp => {
+                Self::Dctcp { ce: false, seen: false }
+            }
+            Agreed::Classic => Self::Classic { latched: false, seen: false },
+            Agreed::Accurate(accurate) => Self::Accurate(accurate),
+        }
     }
     /// Accurate ECN, if that is what this end uses.
     #[inline]
@@ -150,9 +169,13 @@ impl Feedback {
     }
 
     /// Handles data that had arrived before. Linux only considers their CWR, and FreeBSD their mark too:
-    /// `tcp_do_segment` processes ECN first.
-    pub(super) fn on_old_data(&mut self, config: &EndpointConfig, packet: &Packet) {
+    /// `tcp_do_segment` processes ECN first. Accurate ECN counts whatever arrives, but Linux discards at once what ends
+    /// before the last ACK, so that `is_acknowledged` (`tcp_sequence`).
+    pub(super) fn on_old_data(&mut self, config: &EndpointConfig, packet: &Packet, is_acknowledged: bool) {
         if let Self::Accurate(accurate) = self {
+            if !is_acknowledged {
+                on_accurate_data(accurate, config, packet);
+            }
             accurate.on_old_data(packet.seq);
         } else if config.receiver_stack().linux().is_none() {
             self.on_data(config, packet, false);
@@ -165,7 +188,7 @@ impl Feedback {
 /// The codepoint of data changes: an ACK is due. Data without ECT after some with it are probably a retransmission.
 #[cold]
 fn on_accurate_data(accurate: &mut AccurateEcn, config: &EndpointConfig, packet: &Packet) -> Reaction {
-    accurate.on_first(packet);
+    accurate.on_first(config, packet);
     let rules = config.receiver_stack().linux();
     let is_resent = packet.ecn == Ecn::NotEct && accurate.saw_ect();
     let packets = packet.payload.div_ceil(config.mss()).max(1);

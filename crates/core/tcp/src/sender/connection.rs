@@ -114,6 +114,15 @@ impl Connection {
         true
     }
 
+    /// The ACK of the SYN/ACK that the receiving half of this end has sent, or data behind it, has come: the connection
+    /// is established.
+    pub(super) fn accept_ack(&mut self, config: &EndpointConfig, packet: &Packet) {
+        self.phase = Phase::Established;
+        self.peer_window_scale = config.window_scale();
+        self.window = config.advertised_window();
+        self.peer_window = self.read(packet);
+    }
+
     /// Stores the timestamp of a segment of the peer; returns the receive window that it announces, in bytes.
     #[inline]
     pub(super) fn read(&mut self, packet: &Packet) -> u32 {

@@ -1,7 +1,7 @@
 //! The sender's side of ECN signalling (RFC 3168 section 6.1, <https://www.rfc-editor.org/rfc/rfc3168#section-6.1>; RFC
 //! 9768 section 3.1, <https://www.rfc-editor.org/rfc/rfc9768#section-3.1>).
 
-use crate::accurate::{AccurateEcn, Acknowledged, Answer, reflect, with_ace};
+use crate::accurate::{AccurateEcn, Acknowledged, Agreed, Answer, reflect, with_ace};
 use crate::{EcnSetting, EndpointConfig};
 use alloc::boxed::Box;
 use shoal_cc::{AnyController, CongestionControl, EcnUse};
@@ -33,9 +33,7 @@ impl EcnSignalling {
     }
 
     /// Reads the SYN/ACK. ECE without CWR accepts ECN of RFC 3168 (section 6.1.1), and a SYN that asked for accurate
-    /// ECN is answered by the table of RFC 9768. Without the feedback that it needs a controller gives way to Reno
-    /// (Linux
-    /// `dctcp_init`).
+    /// ECN is answered by the table of RFC 9768.
     pub(super) fn negotiate(&mut self, config: &EndpointConfig, syn_ack: &Packet, cc: &mut AnyController) {
         if config.is_accurate() && config.stack.linux().is_some() {
             match Answer::of(syn_ack.flags) {
@@ -47,6 +45,29 @@ impl EcnSignalling {
             let accepted = syn_ack.flags.has(Flags::ECE) && !syn_ack.flags.has(Flags::CWR);
             self.classic = config.ecn == EcnSetting::On && accepted;
         }
+        self.suit(config, cc);
+    }
+
+    /// Takes over what the receiving half of this end has agreed on.
+    pub(super) fn adopt(&mut self, config: &EndpointConfig, agreed: Agreed, cc: &mut AnyController) {
+        match agreed {
+            Agreed::Nothing => {}
+            Agreed::Classic => self.classic = true,
+            Agreed::Accurate(accurate) => self.accurate = Some(accurate),
+        }
+        self.suit(config, cc);
+    }
+    /// What was agreed on, for the receiving half.
+    pub(super) fn agreed(&self) -> Agreed {
+        match &self.accurate {
+            Some(accurate) => Agreed::Accurate(accurate.clone()),
+            None if self.classic => Agreed::Classic,
+            None => Agreed::Nothing,
+        }
+    }
+
+    /// Without the feedback that it needs a controller gives way to Reno (Linux `dctcp_init`).
+    fn suit(&self, config: &EndpointConfig, cc: &mut AnyController) {
         let suffices = match cc.ecn_use() {
             EcnUse::L4s => self.accurate.is_some(),
             EcnUse::Classic | EcnUse::Dctcp => self.is_negotiated(),
@@ -125,7 +146,7 @@ impl EcnSignalling {
         srtt: Span,
     ) {
         if let Some(accurate) = &mut self.accurate {
-            accurate.write(packet, config.option_bytes(), now, srtt);
+            accurate.write(config, packet, now, srtt);
         }
     }
 

@@ -240,7 +240,7 @@ impl LinuxSender {
     #[inline]
     fn adapt_mss(&self, call: &mut Call<'_, impl Output>) {
         if let Some(accurate) = &self.connection.ecn.accurate {
-            let option = accurate.option_bytes(call.now, self.rtt.srtt());
+            let option = accurate.option_bytes(call.config, call.now, self.rtt.srtt());
             let packet = u32::from(call.config.mtu_bytes);
             let packet = fit_u16(self.cc.packet_bytes().map_or(packet, |bytes| bytes.min(packet)).into());
             call.set_mss(packet.saturating_sub(call.config.header_bytes + option).max(1));

@@ -388,6 +388,24 @@ fn an_option_that_the_path_drops_is_not_sent_again() {
     assert_eq!(has_option, [true, false, false]);
 }
 
+#[test]
+fn data_that_come_again_are_counted_again() {
+    // RFC 9768 section 3.2.2: whatever arrives counts. Linux does not look at what ends before the last ACK.
+    let config = config("cubic", EcnOption::Full);
+    let now = Time::ZERO + Span::from_secs(1);
+    let mut receiver = open_receiver(&config, now);
+    let mut acks = Vec::new();
+    for (n, ect0, marked, ace) in [(0, 1, 1000, 6), (0, 1, 2000, 7), (1, 1, 3000, 0), (0, 1, 3000, 0)] {
+        acks.clear();
+        receiver.on_packet(&config, &data(n, Ecn::Ce), now, &mut acks);
+        let ack = acks.last().expect("an ACK at once");
+        assert_eq!(ack.flags, with_ace(ack.flags, ace), "segment {n}");
+        if let Some(counters) = ack.sack.counters() {
+            assert_eq!(counters.fields(), [1, marked, ect0], "segment {n}");
+        }
+    }
+}
+
 /// Prague on a host that sends packet by packet.
 fn prague(preset: &str) -> EndpointConfig {
     EndpointConfig { offload: Some(Offload::PACED), ..config(preset, EcnOption::Off) }

@@ -159,3 +159,30 @@ fn a_syn_ack_is_not_repeated() {
     // The kernel's server would repeat it after 1 s; here it is only repeated for another SYN of the client.
     receiver_with(config("reno", "linux-6"), "0ms < syn\n0ms > synack\n5000ms < 3\n5000ms > ack 0 sack 3-4");
 }
+
+#[test]
+fn the_timeout_of_a_syn_doubles() {
+    let script = "
+        0ms    connect
+        0ms    > syn
+        1000ms > syn
+        3000ms > syn
+        7000ms > syn
+    ";
+    sender("reno", "linux-6", script);
+    // With tcp_syn_linear_timeouts = 4 the fifth timeout is the first that doubles.
+    let script = "
+        0ms     connect
+        0ms     > syn
+        1000ms  > syn
+        2000ms  > syn
+        3000ms  > syn
+        4000ms  > syn
+        5000ms  > syn
+        7000ms  > syn
+        11000ms > syn
+    ";
+    let mut config = config("reno", "linux-6");
+    config.stack.linux_mut().expect("Linux").syn_linear_timeouts = 4;
+    sender_with(config, script);
+}

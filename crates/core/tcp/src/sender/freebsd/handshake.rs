@@ -1,11 +1,12 @@
 //! Opening the connection (`tcp_output` in `SYN_SENT`, `tcp_do_segment`, `cc_conn_init`).
 
 use super::{Call, FreeBsdSender};
+use crate::accurate::Agreed;
 use crate::sender::connection::echo_age;
 use crate::{EcnSetting, Output};
 use shoal_cc::CongestionControl;
 use shoal_packet::Packet;
-use shoal_units::Time;
+use shoal_units::{Span, Time};
 
 /// Number of retransmitted SYNs that still request ECN (`net.inet.tcp.ecn.maxretries`).
 const ECN_RETRIES: usize = 1;
@@ -36,23 +37,44 @@ impl FreeBsdSender {
         if !self.connection.accept(call.config, packet) {
             return;
         }
+        self.connection.ecn.negotiate(call.config, packet, &mut self.cc);
+        self.begin(call, echo_age(packet, call.now));
+        self.send_pure_ack(call);
+        self.output(call);
+    }
+
+    /// The receiving half of this end has opened the connection, and `packet` has completed it (`tcp_do_segment` in
+    /// `SYN_RECEIVED`); `rtt` is the time since the SYN/ACK.
+    pub(in crate::sender) fn accept(
+        &mut self,
+        call: &mut Call<'_, impl Output>,
+        packet: &Packet,
+        agreed: Agreed,
+        rtt: Option<Span>,
+    ) {
+        self.connection.accept_ack(call.config, packet);
+        (self.snd_nxt, self.snd_max) = (1, 1);
+        self.connection.ecn.adopt(call.config, agreed, &mut self.cc);
+        self.begin(call, rtt);
+        self.output(call);
+    }
+
+    /// The connection is open; `rtt` is the time that the handshake took, if that is known.
+    fn begin(&mut self, call: &mut Call<'_, impl Output>, rtt: Option<Span>) {
         self.snd_una = 1;
         self.last_received = call.now;
         self.rto_deadline = Time::NEVER;
-        self.connection.ecn.negotiate(call.config, packet, &mut self.cc);
         self.peer_window_max = self.connection.peer_window;
         if self.rtt.timeouts() > 0 {
             // A lost SYN: one segment (RFC 5681 section 3.1,
             // https://www.rfc-editor.org/rfc/rfc5681#section-3.1).
             self.window.cwnd = self.window.quantum;
         }
-        if let Some(sent) = echoed_time(packet, call.now) {
+        if let Some(sent) = rtt.map(|age| time_before(call.now, age)) {
             self.rtt.sample(&call.config.stack, call.rules, sent, call.now);
         }
         self.last_sent = call.now;
         self.cc.on_established(call.now, self.snd_nxt);
-        self.send_pure_ack(call);
-        self.output(call);
     }
 
     /// The ACK that completes the handshake. It goes out at once (`TF_ACKNOW` in `tcp_do_segment`): the program writes
@@ -65,5 +87,9 @@ impl FreeBsdSender {
 
 /// Time at which the segment left whose timestamp `packet` echoes.
 pub(super) fn echoed_time(packet: &Packet, now: Time) -> Option<Time> {
-    echo_age(packet, now).map(|age| Time::from_picos(now.as_picos().saturating_sub(age.as_picos())))
+    echo_age(packet, now).map(|age| time_before(now, age))
+}
+
+fn time_before(now: Time, age: Span) -> Time {
+    Time::from_picos(now.as_picos().saturating_sub(age.as_picos()))
 }

@@ -4,15 +4,16 @@
 //! [RFC 9768, section 3.1](https://www.rfc-editor.org/rfc/rfc9768#section-3.1)).
 
 use super::{Call, LinuxSender};
+use crate::accurate::Agreed;
 use crate::sender::connection::echo_age;
 use crate::sender::ecn::EcnSignalling;
 use crate::{EcnSetting, Output};
 use shoal_cc::CongestionControl;
 use shoal_packet::{Ecn, Flags, Packet};
-use shoal_units::Time;
+use shoal_units::{Span, Time};
 
 /// Most doublings of the SYN's timeout (Linux `tcp_syn_retries` = 6, and one).
-const SYN_BACKOFF_LIMIT: u8 = 7;
+const MOST_DOUBLINGS: u8 = 7;
 
 impl LinuxSender {
     /// Opens the connection: sends SYN.
@@ -35,13 +36,16 @@ impl LinuxSender {
         if wants_ecn {
             syn.ecn = EcnSignalling::of_syn(&self.cc);
         }
-        self.timers.retransmission = call.now + self.rtt.backed_off_timeout(&call.config.stack);
+        let stack = &call.config.stack;
+        let doublings = self.rtt.backoff().saturating_sub(call.rules.syn_linear_timeouts);
+        let timeout = self.rtt.timeout(stack).saturating_mul(1 << doublings).min(stack.rto_max);
+        self.timers.retransmission = call.now + timeout;
         self.last_sent = call.now;
         call.transmit(syn);
     }
 
     pub(super) fn on_syn_timeout(&mut self, call: &mut Call<'_, impl Output>) {
-        self.rtt.back_off(SYN_BACKOFF_LIMIT);
+        self.rtt.back_off(MOST_DOUBLINGS + call.rules.syn_linear_timeouts);
         self.counters.timeouts += 1;
         self.send_syn(call);
     }
@@ -50,9 +54,36 @@ impl LinuxSender {
         if !self.connection.accept(call.config, packet) {
             return;
         }
+        self.connection.ecn.negotiate(call.config, packet, &mut self.cc);
+        self.begin(call, echo_age(packet, call.now));
+        self.send_pure_ack(call, packet);
+        self.push(call);
+    }
+
+    /// The receiving half of this end has opened the connection, and `packet` has completed it (Linux
+    /// `tcp_rcv_state_process` in `TCP_SYN_RECV`); `rtt` is the time since the SYN/ACK.
+    pub(in crate::sender) fn accept(
+        &mut self,
+        call: &mut Call<'_, impl Output>,
+        packet: &Packet,
+        agreed: Agreed,
+        rtt: Option<Span>,
+    ) {
+        self.connection.accept_ack(call.config, packet);
+        self.snd_nxt = 1;
+        self.connection.ecn.adopt(call.config, agreed, &mut self.cc);
+        if let Some(accurate) = &mut self.connection.ecn.accurate {
+            accurate.note_timestamp(packet.ts_val);
+            self.counters.delivered_ce_packets = accurate.reported_packets().into();
+        }
+        self.begin(call, rtt);
+        self.push(call);
+    }
+
+    /// The connection is open; `rtt` is the time that the handshake took, if that is known.
+    fn begin(&mut self, call: &mut Call<'_, impl Output>, rtt: Option<Span>) {
         self.snd_una = 1;
         self.timers.retransmission = Time::NEVER;
-        self.connection.ecn.negotiate(call.config, packet, &mut self.cc);
         self.adapt_mss(call);
         if self.rtt.backoff() > 1 {
             // Linux tcp_init_metrics: one lost SYN is forgiven (the timeout is only 1 s), two are not (RFC
@@ -60,7 +91,7 @@ impl LinuxSender {
             self.window.cwnd = 1;
         }
         self.rtt.end_backoff();
-        if let Some(sample) = echo_age(packet, call.now) {
+        if let Some(sample) = rtt {
             self.take_rtt(call, sample);
         }
         if call.config.offload.is_none() {
@@ -70,8 +101,6 @@ impl LinuxSender {
         self.usage.stamp = call.now;
         self.last_sent = call.now;
         self.cc.on_established(call.now, self.snd_nxt);
-        self.send_pure_ack(call, packet);
-        self.push(call);
     }
 
     /// The ACK that completes the handshake. It goes out at once: the program writes when it is connected (Linux
