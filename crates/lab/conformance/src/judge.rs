@@ -196,9 +196,8 @@ fn packet(wanted: &Packet, tos: u8, seen: &Segment, script: &Script, sight: Sigh
 
 fn options_differ(wanted: &[TcpOption], seen: &[TcpOption], script: &Script, sight: Sight) -> bool {
     if !sight.whole {
-        let sack =
-            |all: &[TcpOption]| all.iter().find(|option| matches!(option, TcpOption::Sack(_))).cloned();
-        return sack(wanted) != sack(seen);
+        let known = |option: &&TcpOption| matches!(option, TcpOption::Sack(_) | TcpOption::AccurateEcn(_));
+        return !wanted.iter().filter(known).eq(seen.iter().filter(known));
     }
     let same = |pair: (&TcpOption, &TcpOption)| match pair {
         // The progress of timestamps is checked only if the script states their tick.

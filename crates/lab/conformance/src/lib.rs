@@ -27,7 +27,7 @@ pub fn judge_kernel(script: &ast::Script, transcript: &Transcript) -> Option<Fai
 }
 
 /// Compares what a model did with the script, as far as models say anything: not about PSH, windows, urgent data and
-/// options other than SACK.
+/// options other than SACK and that of accurate ECN.
 pub fn judge_model(script: &ast::Script, transcript: &Transcript) -> Option<Failure> {
     judge::judge(script, transcript, Sight { whole: false })
 }

@@ -1,7 +1,8 @@
-//! Scripts on the models of TCP endpoints. A model offers less than a kernel: data in one direction, no
-//! closing by the peer, and no option but SACK. A script that needs more is refused before it runs; see
-//! [`play`].
+//! Scripts on the models of TCP endpoints. A model offers less than a kernel: data in one direction and no closing by
+//! the peer, unless accurate ECN is on, and no options but SACK and that of accurate ECN. A script that needs more is
+//! refused before it runs; see [`play`].
 
+mod endpoint;
 mod player;
 mod refusals;
 mod segments;
@@ -18,6 +19,8 @@ pub(crate) enum End {
     Sender,
     /// It receives data.
     Receiver,
+    /// Either direction: the whole end, which accurate ECN needs, since each direction carries feedback of the other.
+    Both,
 }
 
 /// Result of playing a script on a model.
@@ -31,10 +34,10 @@ pub struct Played {
     pub until: Option<ScriptError>,
 }
 
-/// Plays a script on the sender or the receiver of the current Linux profile, up to the first event that the
-/// model does not support.
+/// Plays a script on the sender or the receiver of the current Linux profile, or with accurate ECN on a whole end, up
+/// to the first event that the model does not support.
 ///
-/// In the models the sending side connects. If the script has it the other way round, the handshake is
+/// In a model of one direction the sending side connects. If the script has it the other way round, the handshake is
 /// reversed: the model's SYN is shown as a SYN/ACK, and the model's SYN/ACK as a SYN.
 ///
 /// # Errors

@@ -79,7 +79,7 @@ pub(crate) enum Seen {
 /// Which parts of a packet a player knows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Sight {
-    /// Whether all parts are known; otherwise sequence numbers, payload, ECN, flags without PSH, and SACK
-    /// blocks.
+    /// Whether all parts are known; otherwise sequence numbers, payload, ECN, flags without PSH, SACK blocks, and the
+    /// counters of accurate ECN.
     pub(crate) whole: bool,
 }

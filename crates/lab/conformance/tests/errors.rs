@@ -126,8 +126,13 @@ fn what_models_lack_is_named() {
         ("+0 setsockopt(4, SOL_TCP, TCP_NODELAY, [1], 4) = 0", "TCP_NODELAY"),
         ("+0 %{ assert tcpi_pmtu == 1500 }%", "tcpi_pmtu"),
         ("+0 `sysctl -q net.ipv4.tcp_ecn=1`", "during a script"),
+        ("+0 `sysctl -q net.ipv4.tcp_ecn_option=1`", "during a script"),
         ("+0 write(4, ..., 99999999) = 99999999", "write"),
         ("+0 < icmp unreachable [1:1(0)]", "ICMP"),
+        (
+            "+0 < . 1:1(0) ack 1 win 9 <ECN e1b 1 ceb 0 e0b 1,nop,nop,nop,sack 1001:2001 3001:4001>",
+            "counters of accurate ECN",
+        ),
     ];
     for (line, what) in cases {
         let script = parse(&format!("{open}{line}\n"), &include).expect(line);
@@ -136,7 +141,12 @@ fn what_models_lack_is_named() {
         assert!(error.message.contains(what), "{line}: {error}");
     }
     for (setting, what) in [
-        ("net.ipv4.tcp_ecn=3", "accurate ECN"),
+        ("net.ipv4.tcp_ecn=6", "tcp_ecn = 6"),
+        ("net.ipv4.tcp_ecn_option=3", "tcp_ecn_option = 3"),
+        (
+            "net.ipv4.tcp_ecn_option=1\nsysctl -q net.ipv4.tcp_ecn_option_beacon=1",
+            "tcp_ecn_option_beacon = 1",
+        ),
         ("net.ipv4.tcp_congestion_control=vegas", "`vegas`"),
         ("net.ipv4.tcp_comp_sack_nr=0", "tcp_comp_sack_nr"),
     ] {

@@ -25,6 +25,30 @@ assert tcpi_snd_ssthresh == 5 and tcpi_lost == 1, 'message' }%
 +0~+.01 > [ect0] F. 10001:10001(0) ack 1
 ";
 
+/// A server with accurate ECN that answers a marked request; its SYN/ACK has to be repeated.
+const ACCURATE: &str = "`sysctl -q net.ipv4.tcp_ecn=3`
+0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0 bind(3, ..., ...) = 0
++0 listen(3, 1) = 0
++0 < [noecn] SEWA 0:0(0) win 32792 <mss 1012,nop,nop,sackOK,nop,wscale 8>
++0 > [noecn] SW. 0:0(0) ack 1 <mss 1460,ECN e1b 1 ceb 0 e0b 1,nop,nop,nop,sackOK,nop,wscale 8>
++1 > [noecn] SW. 0:0(0) ack 1 <mss 1460,nop,nop,sackOK,nop,wscale 8>
++.01 < [ect0] W. 1:1(0) ack 1 win 264 <ECN e0b 1 ceb 0 e1b 1,nop>
++0 accept(3, ..., ...) = 4
++.01 < [ce] P.5 1:1001(1000) ack 1 win 264 <ECN e0b 1 ceb 0 e1b 1,nop>
++0 > [ect0] .6 1:1(0) ack 1001 <ECN e1b 1 ceb 1000 e0b 1,nop>
++0 read(4, ..., 1000) = 1000
++0 write(4, ..., 2000) = 2000
++0 > [ect0] P.6 1:2001(2000) ack 1001 <ECN e1b 1 ceb 1000 e0b 1,nop>
++.01 < [ect0] .6 1001:1001(0) ack 2001 win 264 <ECN e1b 1 ceb 1000 e0b 1001,nop>
++0 %{ assert tcpi_delivered_ce == 1
+assert tcpi_delivered_ce_bytes == 1000 and tcpi_delivered_e0_bytes == 1000 }%
++0 `sysctl -q net.ipv4.tcp_ecn_option=0`
++0 write(4, ..., 1000) = 1000
++0 > [ect0] P.6 2001:3001(1000) ack 1001
++.01 < [noecn] R. 1001:1001(0) ack 3001 win 264
+";
+
 fn play(text: &str) -> Value {
     on_model(text, &|_| None)
 }
@@ -37,25 +61,10 @@ fn what_is_right_passes() {
     assert_eq!(found["notes"][0], "the handshake is turned round");
 }
 
-#[test]
-fn each_thing_that_is_wrong_is_found() {
-    // (line, its text, the replacement, the reported difference)
-    let cases = [
-        (6, "SE.", "S.", "flags"),
-        (6, "[ect0]", "[noecn]", "ECN bits"),
-        (10, "P. 1:10001", "PW. 1:10001", "flags"),
-        (10, "ack 1", "ack 2", "acknowledgement number"),
-        (10, "+0 >", "+.02 >", "wrong time"),
-        (10, "+0 >", "+.02~+.03 >", "wrong time"),
-        (14, "1:1001(1000)", "1001:2001(1000)", "sequence number"),
-        (14, "ack 1", "ack 1 <sack 1:2,nop,nop>", "TCP options"),
-        (9, "= 10000", "= 9999", "`write` returned something else"),
-        (15, "Recovery", "Open", "an assertion does not hold"),
-        (16, "== 5", "== 6", "an assertion does not hold"),
-        (19, "F. 10001:10001(0)", ". 10001:11001(1000)", "no packet"),
-    ];
-    for (number, old, new, what) in cases {
-        let lines: Vec<String> = RIGHT
+/// Each line with one thing changed: (line, its text, the replacement, the reported difference).
+fn check_deviations(script: &str, cases: &[(usize, &str, &str, &str)]) {
+    for &(number, old, new, what) in cases {
+        let lines: Vec<String> = script
             .lines()
             .enumerate()
             .map(|(n, line)| {
@@ -75,6 +84,58 @@ fn each_thing_that_is_wrong_is_found() {
             "{new}: {found}"
         );
     }
+}
+
+#[test]
+fn each_thing_that_is_wrong_is_found() {
+    let cases = [
+        (6, "SE.", "S.", "flags"),
+        (6, "[ect0]", "[noecn]", "ECN bits"),
+        (10, "P. 1:10001", "PW. 1:10001", "flags"),
+        (10, "ack 1", "ack 2", "acknowledgement number"),
+        (10, "+0 >", "+.02 >", "wrong time"),
+        (10, "+0 >", "+.02~+.03 >", "wrong time"),
+        (14, "1:1001(1000)", "1001:2001(1000)", "sequence number"),
+        (14, "ack 1", "ack 1 <sack 1:2,nop,nop>", "TCP options"),
+        (9, "= 10000", "= 9999", "`write` returned something else"),
+        (15, "Recovery", "Open", "an assertion does not hold"),
+        (16, "== 5", "== 6", "an assertion does not hold"),
+        (19, "F. 10001:10001(0)", ". 10001:11001(1000)", "no packet"),
+    ];
+    check_deviations(RIGHT, &cases);
+}
+
+#[test]
+fn accurate_ecn_plays_both_halves_of_an_end() {
+    let found = play(ACCURATE);
+    assert_eq!((&found["verdict"], &found["until"]), (&"pass".into(), &Value::Null), "{found}");
+    let cases = [
+        (6, "SW.", "SA.", "flags"),
+        (6, "ceb 0", "ceb 1", "TCP options"),
+        (7, "SW.", "S.", "flags"),
+        (7, "<mss 1460,", "<mss 1460,ECN e1b 1 ceb 0 e0b 1,nop,", "TCP options"),
+        (7, "+1 ", "+2 ", "wrong time"),
+        (11, ".6", ".5", "flags"),
+        (11, "[ect0]", "[ect1]", "ECN bits"),
+        (11, "ceb 1000", "ceb 999", "TCP options"),
+        (11, "ECN e1b 1 ceb 1000 e0b 1", "ECN e0b 1 ceb 1000 e1b 1", "TCP options"),
+        (11, "ECN e1b 1 ceb 1000 e0b 1,nop", "ECN e1b 1 ceb 1000", "TCP options"),
+        (12, "= 1000", "= 999", "`read` returned something else"),
+        (14, "ack 1001", "ack 1", "acknowledgement number"),
+        (14, "P.6", "P.5", "flags"),
+        (16, "== 1", "== 2", "an assertion does not hold"),
+        (17, "e0_bytes == 1000", "e0_bytes == 999", "an assertion does not hold"),
+        (20, "ack 1001", "ack 1001 <ECN e1b 1 ceb 1000 e0b 1,nop>", "TCP options"),
+    ];
+    check_deviations(ACCURATE, &cases);
+}
+
+#[test]
+fn an_end_accepts_only_what_is_open() {
+    let lines: Vec<&str> = ACCURATE.lines().collect();
+    let early = [&lines[..6], &["+0 accept(3, ..., ...) = 4", "+1 > SW. 0:0(0) ack 1 <...>"]].concat();
+    let found = play(&(early.join("\n") + "\n"));
+    assert_eq!((&found["reason"], &found["line"]), (&"`accept` did not return".into(), &7.into()), "{found}");
 }
 
 #[test]

@@ -2,36 +2,17 @@
 //! (`linux/guest/script.c`).
 
 use super::End;
+use super::endpoint::Model;
 use super::segments::{arriving, leaving};
-use super::setup::Setup;
-use crate::Scope;
-use crate::kernel::{anchored, patience, state_symbols};
+use super::setup::{Setup, option_setting};
+use crate::kernel::{anchored, patience};
 use crate::syntax::ast::{
     Action, Body, Call, Event, Options, Packet as Line, Script, Segment, TcpFlags, Tos, Value,
 };
 use crate::transcript::{Record, Seen, Transcript};
-use shoal_packet::{Ecn, Flags, FlowId, Packet, Seq};
-use shoal_tcp::{Receiver, Sender};
+use shoal_packet::{Ecn, Flags, Packet, Seq};
 use shoal_units::{Span, Time};
 use std::collections::{BTreeMap, VecDeque};
-
-/// Names of the values of a sender that a check may use.
-pub(super) const STATE: [&str; 14] = [
-    "tcpi_snd_cwnd",
-    "tcpi_snd_ssthresh",
-    "tcpi_ca_state",
-    "tcpi_rtt",
-    "tcpi_total_retrans",
-    "tcpi_delivered",
-    "tcpi_delivered_ce",
-    "dctcp_alpha",
-    "dctcp_enabled",
-    "tcpi_unacked",
-    "tcpi_sacked",
-    "tcpi_lost",
-    "tcpi_retrans",
-    "tcpi_reordering",
-];
 
 /// Time of the models' clock at the start of a script. It is above 0, since a timestamp of 0 means that there
 /// is none.
@@ -39,27 +20,6 @@ const START: Time = Time::from_picos(1_000_000_000_000);
 
 const EAGAIN: i64 = 11;
 const EINPROGRESS: i64 = 115;
-
-enum Model {
-    Sender(Box<Sender>),
-    Receiver(Box<Receiver>),
-}
-
-impl Model {
-    fn deadline(&self) -> Time {
-        match self {
-            Self::Sender(sender) => sender.deadline(),
-            Self::Receiver(receiver) => receiver.deadline(),
-        }
-    }
-
-    fn on_packet(&mut self, setup: &Setup, packet: &Packet, now: Time, out: &mut Vec<Packet>) {
-        match self {
-            Self::Sender(sender) => sender.on_packet(&setup.config, packet, now, out),
-            Self::Receiver(receiver) => receiver.on_packet(&setup.config, packet, now, out),
-        }
-    }
-}
 
 pub(super) struct Player {
     setup: Setup,
@@ -95,10 +55,7 @@ enum Handshake {
 
 impl Player {
     pub(super) fn new(setup: Setup, script: &Script) -> Self {
-        let model = match setup.end {
-            End::Sender => Model::Sender(Box::new(Sender::new(&setup.config, FlowId(0)))),
-            End::Receiver => Model::Receiver(Box::new(Receiver::new(&setup.config, FlowId(0)))),
-        };
+        let model = Model::new(&setup);
         Self {
             setup,
             options: script.options.clone(),
@@ -133,9 +90,13 @@ impl Player {
         self.transcript
     }
 
-    /// Whether the receiving side connects in the script; in the models the sending side connects.
+    /// Whether the receiving side connects in the script; if a model has one direction, its sending side connects.
     fn turned(&self) -> bool {
-        self.setup.active != (self.setup.end == End::Sender)
+        match self.setup.end {
+            End::Sender => !self.setup.active,
+            End::Receiver => self.setup.active,
+            End::Both => false,
+        }
     }
 
     fn event(&mut self, event: &Event, base: i64) -> (i64, Seen) {
@@ -160,8 +121,15 @@ impl Player {
                 Seen::Done
             }
             Action::Call(call) => self.call(call, event.time.blocks),
-            Action::Check(_) => Seen::State(Ok(self.state())),
-            Action::Commands(_) | Action::Leaves(_) => Seen::Done,
+            Action::Check(_) => Seen::State(Ok(self.model.state())),
+            Action::Commands(commands) => {
+                commands
+                    .iter()
+                    .filter_map(option_setting)
+                    .for_each(|value| self.setup.config.ecn_option = value);
+                Seen::Done
+            }
+            Action::Leaves(_) => Seen::Done,
         };
         (self.now, seen)
     }
@@ -175,10 +143,7 @@ impl Player {
                 return;
             }
             self.now = self.now.max((deadline.since(START).as_picos() / 1000) as i64);
-            self.drive(|model, setup, now, out| match model {
-                Model::Sender(sender) => sender.on_timer(&setup.config, now, out),
-                Model::Receiver(receiver) => receiver.on_timer(&setup.config, now, out),
-            });
+            self.drive(Model::on_timer);
         }
     }
 
@@ -244,7 +209,11 @@ impl Player {
     }
 
     fn arrives(&mut self, segment: &Segment, tos: Tos) {
-        let stamp = clock(self.now).as_micros() as u32 + 1;
+        // What tells an ACK from an older one is the timestamp of the script; otherwise the time.
+        let stamp = match segment.timestamps() {
+            Some((value, _)) if self.setup.end == End::Both => value.wrapping_mul(1000),
+            _ => clock(self.now).as_micros() as u32 + 1,
+        };
         let echo = segment.timestamps().map_or(0, |(_, label)| self.labels.get(&label).copied().unwrap_or(0));
         let packet = arriving(segment, tos, &self.setup.config, self.setup.peer_scale, stamp, echo);
         let asks_for_ecn = segment.flags.has(0xc0);
@@ -277,7 +246,11 @@ impl Player {
                 self.drive(|model, setup, now, out| model.on_packet(setup, &packet, now, out));
             }
         }
-        if self.handshake == Handshake::Open
+        let is_open = match &self.model {
+            Model::Both(end) => end.is_open(),
+            Model::Sender(_) | Model::Receiver(_) => self.handshake == Handshake::Open,
+        };
+        if is_open
             && let Some(n) = self.connecting.take()
             && let Seen::Called { ended, .. } = &mut self.transcript.records[n].seen
         {
@@ -288,9 +261,7 @@ impl Player {
     /// Sends the model's SYN, shown as the SYN/ACK that answers the peer's SYN.
     fn drive_turned_syn(&mut self, asks_for_ecn: bool) {
         let mut out = Vec::new();
-        if let Model::Sender(sender) = &mut self.model {
-            sender.connect(&self.setup.config, clock(self.now), &mut out);
-        }
+        self.model.connect(&self.setup, clock(self.now), &mut out);
         for mut packet in out {
             let grants = asks_for_ecn && packet.flags.has(Flags::ECE.with(Flags::CWR));
             packet.flags = Flags::SYN.with(Flags::ACK).with(if grants { Flags::ECE } else { Flags(0) });
@@ -326,6 +297,13 @@ impl Player {
             _ => 0,
         };
         match call.name.as_str() {
+            "accept" if matches!(&self.model, Model::Both(end) if !end.is_open()) => {
+                if self.nonblocking {
+                    returned(-1, EAGAIN, now)
+                } else {
+                    Seen::Blocked
+                }
+            }
             "socket" | "accept" => returned(3, 0, now),
             "fcntl" => {
                 let sets = call.arguments.get(1) == Some(&Value::Name("F_SETFL".into()));
@@ -354,16 +332,12 @@ impl Player {
             }
             "write" | "send" => {
                 let bytes = int(2);
-                self.drive(|model, setup, now, out| {
-                    if let Model::Sender(sender) = model {
-                        sender.write(&setup.config, bytes as u64, now, out);
-                    }
-                });
+                self.drive(|model, setup, now, out| model.write(setup, bytes as u64, now, out));
                 returned(bytes, 0, now)
             }
             "read" | "recv" => {
-                let Model::Receiver(receiver) = &self.model else { return Seen::Blocked };
-                let waiting = receiver.delivered_bytes() - self.read;
+                let Some(delivered) = self.model.delivered_bytes() else { return Seen::Blocked };
+                let waiting = delivered - self.read;
                 let taken = waiting.min(int(2) as u64);
                 self.read += taken;
                 match (taken, self.nonblocking) {
@@ -377,13 +351,7 @@ impl Player {
                 returned(0, 0, now)
             }
             "close" | "shutdown" => {
-                self.drive(|model, setup, now, out| {
-                    if let Model::Sender(sender) = model
-                        && sender.is_established()
-                    {
-                        sender.close(&setup.config, now, out);
-                    }
-                });
+                self.drive(Model::close);
                 returned(0, 0, now)
             }
             _ => returned(0, 0, now),
@@ -391,12 +359,8 @@ impl Player {
     }
 
     fn connect(&mut self) {
-        if self.setup.end == End::Sender {
-            self.drive(|model, setup, now, out| {
-                if let Model::Sender(sender) = model {
-                    sender.connect(&setup.config, now, out);
-                }
-            });
+        if self.setup.end != End::Receiver {
+            self.drive(Model::connect);
             return;
         }
         // The models have no receiving client, so its SYN is made here.
@@ -406,35 +370,6 @@ impl Player {
         syn.flags = TcpFlags { bits: if ecn { 2 | 0xc0 } else { 2 }, ace: None };
         (syn.seq, syn.ack) = (0, 0);
         self.put(0, syn, clock(self.now).as_micros() as u32 + 1);
-    }
-
-    fn state(&self) -> Scope {
-        let mut found = state_symbols();
-        let Model::Sender(sender) = &self.model else { return found };
-        let counters = sender.counters();
-        let alpha = sender.alpha();
-        let out = sender.outstanding().unwrap_or_default();
-        let values = [
-            i64::from(sender.window().cwnd),
-            i64::from(sender.window().ssthresh),
-            sender.state() as i64,
-            (sender.srtt().as_picos() / 1_000_000) as i64,
-            i64::from(counters.retransmissions),
-            counters.delivered_packets as i64,
-            counters.delivered_ce_packets as i64,
-            // Alpha in whole steps of 2^-10, as in the kernel.
-            (alpha.unwrap_or(0.0) * 1024.0) as i64,
-            i64::from(alpha.is_some() && sender.uses_ecn()),
-            i64::from(out.unacked),
-            i64::from(out.sacked),
-            i64::from(out.lost),
-            i64::from(out.retransmitted),
-            i64::from(sender.reordering().unwrap_or_default()),
-        ];
-        for (name, value) in STATE.iter().zip(values) {
-            found.insert((*name).to_string(), value);
-        }
-        found
     }
 }
 

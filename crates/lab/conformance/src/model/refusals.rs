@@ -1,12 +1,14 @@
 //! Finds what a script uses that the models do not support.
 
 use super::End;
-use super::player::STATE;
-use super::setup::{Setup, writes};
+use super::endpoint::knows;
+use super::segments::fits;
+use super::setup::{Setup, option_setting, writes};
 use crate::ScriptError;
 use crate::connections::Connections;
 use crate::kernel::state_symbols;
 use crate::syntax::ast::{Action, Body, Call, Event, Packet, Script, Segment, Value};
+use shoal_tcp::EcnOption;
 
 /// Largest write of one call in bytes, as on the kernel.
 const MAX_WRITE: i64 = 4 << 20;
@@ -37,6 +39,7 @@ pub(super) fn worth_playing(events: &[Event], setup: &Setup) -> bool {
         Action::Leaves(Packet { body: Body::Tcp(segment), .. }) => match setup.end {
             End::Sender => segment.payload > 0,
             End::Receiver => data_came,
+            End::Both => data_came || segment.payload > 0,
         },
         _ => false,
     })
@@ -46,7 +49,7 @@ fn check(event: &Event, setup: &Setup, syns: &mut u32) -> Result<(), ScriptError
     match &event.action {
         Action::Arrives(Packet { body: Body::Tcp(segment), .. }) => {
             *syns += u32::from(segment.flags.has(2));
-            if *syns > 1 && segment.flags.has(2) {
+            if *syns > 1 && segment.flags.has(2) && setup.end != End::Both {
                 return refused(event, "another SYN of the peer");
             }
             arrival(event, segment, setup)
@@ -55,8 +58,8 @@ fn check(event: &Event, setup: &Setup, syns: &mut u32) -> Result<(), ScriptError
             if segment.flags.has(4) {
                 return refused(event, "resets");
             }
-            if segment.flags.bits & 0x120 != 0 {
-                return refused(event, "urgent data and accurate ECN");
+            if segment.flags.has(32) {
+                return refused(event, "urgent data");
             }
             if segment.flags.has(1) && setup.end == End::Receiver {
                 return refused(event, "a receiver that closes");
@@ -65,15 +68,20 @@ fn check(event: &Event, setup: &Setup, syns: &mut u32) -> Result<(), ScriptError
         }
         Action::Arrives(_) | Action::Leaves(_) => refused(event, "ICMP"),
         Action::Call(call) => self::call(event, call, setup),
-        Action::Commands(commands) if !commands.is_empty() => {
+        Action::Commands(commands) => {
+            let is_known =
+                |command| matches!(option_setting(command), Some(EcnOption::Off | EcnOption::Full));
+            if commands.iter().all(is_known) {
+                return Ok(());
+            }
             refused(event, "changes of kernel parameters during a script")
         }
-        Action::Commands(_) => Ok(()),
         Action::Check(block) => {
             let symbols = state_symbols();
-            let unknown = block.names().into_iter().find(|name| {
-                !symbols.contains_key(*name) && (setup.end == End::Receiver || !STATE.contains(name))
-            });
+            let unknown = block
+                .names()
+                .into_iter()
+                .find(|name| !symbols.contains_key(*name) && (setup.end == End::Receiver || !knows(name)));
             match unknown {
                 Some(name) => refused(event, &format!("`{name}`")),
                 None => Ok(()),
@@ -89,10 +97,13 @@ fn refused(event: &Event, what: &str) -> Result<(), ScriptError> {
 fn arrival(event: &Event, segment: &Segment, setup: &Setup) -> Result<(), ScriptError> {
     let flags = segment.flags;
     if flags.has(4) {
-        return refused(event, "resets");
+        return if setup.end == End::Both { Ok(()) } else { refused(event, "resets") };
     }
-    if flags.has(32) || flags.has(256) {
-        return refused(event, "urgent data and accurate ECN");
+    if flags.has(32) {
+        return refused(event, "urgent data");
+    }
+    if !fits(segment) {
+        return refused(event, "places for that many SACK blocks and counters of accurate ECN");
     }
     if flags.has(1) && setup.end == End::Sender {
         return refused(event, "closing by the peer of a sender");
@@ -129,7 +140,7 @@ fn call(event: &Event, call: &Call, setup: &Setup) -> Result<(), ScriptError> {
         name if writes(call) && setup.end == End::Receiver => {
             refused(event, &format!("data in both directions (`{name}`)"))
         }
-        "read" | "recv" if setup.end == End::Receiver && !event.time.blocks => Ok(()),
+        "read" | "recv" if setup.end != End::Sender && !event.time.blocks => Ok(()),
         "write" if !failed_anyhow && !event.time.blocks => Ok(()),
         // Zero-copy sending looks the same on the wire.
         "send"
@@ -140,7 +151,7 @@ fn call(event: &Event, call: &Call, setup: &Setup) -> Result<(), ScriptError> {
             Ok(())
         }
         // A receiver of the models reads for ever.
-        "shutdown" if setup.end == End::Receiver && matches!(name_of(1), "SHUT_RD" | "SHUT_RDWR") => {
+        "shutdown" if setup.end != End::Sender && matches!(name_of(1), "SHUT_RD" | "SHUT_RDWR") => {
             refused(event, &format!("reading that ends ({})", name_of(1)))
         }
         "close" | "shutdown" => Ok(()),

@@ -6,7 +6,7 @@ use crate::ScriptError;
 use crate::shell::Command;
 use crate::syntax::ast::{Action, Body, Call, Event, Packet, Script, Segment, TcpOption, Value};
 use shoal_cc::Preset;
-use shoal_tcp::{EcnOption, EcnSetting, EndpointConfig, Profile, ReceiverConfig, TailProbe};
+use shoal_tcp::{EcnFeedback, EcnOption, EcnSetting, EndpointConfig, Profile, ReceiverConfig, TailProbe};
 
 /// Stack profile of the models: that of the newest kernels, with which the scripts come.
 pub(super) const STACK: &str = "linux-6";
@@ -37,6 +37,8 @@ pub(super) struct Setup {
 struct Sysctls {
     congestion_control: String,
     ecn: i64,
+    ecn_option: EcnOption,
+    ecn_fallback: bool,
     sack: bool,
     timestamps: bool,
     restart_after_idle: bool,
@@ -49,7 +51,9 @@ pub(super) fn of(script: &Script) -> Result<Setup, ScriptError> {
         .events
         .iter()
         .any(|event| matches!(&event.action, Action::Call(call) if call.name == "connect"));
-    let end = end(&script.events, active);
+    // From 3 on, accurate ECN is for those who ask this end for it, and with 3 this end asks for it, too.
+    let is_accurate = sysctls.ecn == 3 || (sysctls.ecn > 3 && !active);
+    let end = if sysctls.ecn >= 3 { End::Both } else { end(&script.events, active) };
     let syn = first_syn(&script.events);
     let peer = syn.and_then(|segment| segment.options.as_deref()).unwrap_or_default();
     let mut mss = DEFAULT_MSS;
@@ -71,19 +75,30 @@ pub(super) fn of(script: &Script) -> Result<Setup, ScriptError> {
         let what = format!("no model of the controller `{}`", sysctls.congestion_control);
         return Err(ScriptError::refused(1, what).hint("reno, cubic and dctcp"));
     };
-    let ecn = preset.ecn || sysctls.ecn == 1 || (sysctls.ecn == 2 && !active);
+    let ecn = preset.ecn
+        || match sysctls.ecn {
+            1 | 3 | 4 => true,
+            2 | 5 => !active,
+            _ => false,
+        };
     let mut stack = Profile::by_name(STACK).unwrap_or(Profile::LINUX_6);
     if let Some(rules) = stack.linux_mut() {
         rules.slow_start_after_idle = sysctls.restart_after_idle;
+        rules.ecn_fallback = sysctls.ecn_fallback;
+        // The newest kernels' default of tcp_syn_linear_timeouts, which no script changes.
+        rules.syn_linear_timeouts = 4;
         if !sysctls.probes_tail {
             rules.tail_probe = TailProbe::Off;
         }
     }
     let config = EndpointConfig {
         stack,
-        receiver: ReceiverConfig::default(),
+        receiver: ReceiverConfig {
+            feedback: is_accurate.then_some(EcnFeedback::Accurate),
+            ..ReceiverConfig::default()
+        },
         cc: preset.config,
-        ecn_option: EcnOption::Full,
+        ecn_option: sysctls.ecn_option,
         ecn: if ecn { EcnSetting::On } else { EcnSetting::Off },
         mtu_bytes: HEADERS + mss.min(OWN_MSS),
         header_bytes,
@@ -92,7 +107,7 @@ pub(super) fn of(script: &Script) -> Result<Setup, ScriptError> {
         initial_window: None,
         // A model has one window for both sides, scaled like the windows of the side that announces them.
         receive_window_bytes: match end {
-            End::Sender => u32::from(u16::MAX) << scale,
+            End::Sender | End::Both => u32::from(u16::MAX) << scale,
             End::Receiver => u32::from(u16::MAX),
         },
         cwnd_clamp_packets: u32::MAX,
@@ -108,11 +123,14 @@ fn sysctls(commands: &[Command]) -> Result<Sysctls, ScriptError> {
     let mut found = Sysctls {
         congestion_control: "cubic".to_string(),
         ecn: 2,
+        ecn_option: EcnOption::Full,
+        ecn_fallback: true,
         sack: true,
         timestamps: true,
         restart_after_idle: true,
         probes_tail: true,
     };
+    let mut other_beacon = None;
     for command in commands {
         let (path, value) = match command {
             Command::Sysctl { path, value, .. } => (path.trim_start_matches("net/ipv4/"), value.trim()),
@@ -127,6 +145,10 @@ fn sysctls(commands: &[Command]) -> Result<Sysctls, ScriptError> {
             | Command::ForgetMetrics => continue,
             Command::Mtu(_) => return Err(refused("an MTU other than that of Ethernet")),
         };
+        if let Some(option) = option_setting(command) {
+            found.ecn_option = option;
+            continue;
+        }
         let number = value.parse::<i64>().unwrap_or(-1);
         match path {
             "tcp_congestion_control" => found.congestion_control = value.to_string(),
@@ -139,19 +161,47 @@ fn sysctls(commands: &[Command]) -> Result<Sysctls, ScriptError> {
             "tcp_recovery" if number == 1 => {}
             "tcp_early_retrans" if number >= 3 => {}
             "tcp_early_retrans" if number == 0 => found.probes_tail = false,
-            "tcp_dsack" | "tcp_reordering" | "tcp_ecn_fallback" if number != 0 => {}
-            "tcp_rmem" | "tcp_wmem" | "tcp_syn_retries" | "tcp_synack_retries" | "tcp_fack" | "tcp_tso_win_divisor"
-            | "tcp_pacing_ss_ratio" | "tcp_pacing_ca_ratio" | "tcp_notsent_lowat" | "tcp_fastopen"
-            | "tcp_fastopen_key" | "tcp_syncookies" | "tcp_min_tso_segs" | "tcp_invalid_ratelimit"
-            // Parameters of accurate ECN, which is refused if it is switched on.
-            | "tcp_ecn_option" | "tcp_ecn_option_beacon" => {}
+            "tcp_dsack" | "tcp_reordering" if number != 0 => {}
+            "tcp_ecn_fallback" => found.ecn_fallback = number != 0,
+            "tcp_rmem"
+            | "tcp_wmem"
+            | "tcp_syn_retries"
+            | "tcp_synack_retries"
+            | "tcp_fack"
+            | "tcp_tso_win_divisor"
+            | "tcp_pacing_ss_ratio"
+            | "tcp_pacing_ca_ratio"
+            | "tcp_notsent_lowat"
+            | "tcp_fastopen"
+            | "tcp_fastopen_key"
+            | "tcp_syncookies"
+            | "tcp_min_tso_segs"
+            | "tcp_invalid_ratelimit" => {}
+            // Beacons are for those who do not send the option with every segment.
+            "tcp_ecn_option_beacon" => other_beacon = (number != 3).then_some(number),
             other => return Err(refused(&format!("the parameter {other} = {value}"))),
         }
     }
-    if !(0..=2).contains(&found.ecn) {
-        return Err(refused("accurate ECN"));
+    if !(0..=5).contains(&found.ecn) {
+        return Err(refused(&format!("the parameter tcp_ecn = {}", found.ecn)));
+    }
+    if let (EcnOption::Minimum, Some(number)) = (found.ecn_option, other_beacon) {
+        return Err(refused(&format!("the parameter tcp_ecn_option_beacon = {number}")));
     }
     Ok(found)
+}
+
+/// When a command has the option of accurate ECN sent, if it sets that. Linux looks at it for every segment.
+pub(super) fn option_setting(command: &Command) -> Option<EcnOption> {
+    match command {
+        Command::Sysctl { path, value, .. } if path == "net/ipv4/tcp_ecn_option" => match value.trim() {
+            "0" => Some(EcnOption::Off),
+            "1" => Some(EcnOption::Minimum),
+            "2" => Some(EcnOption::Full),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 fn refused(what: &str) -> ScriptError {
