@@ -62,6 +62,14 @@ def smallest_k() -> tuple[str, ...]:
     return tuple(re.findall(r"K = (\d+)", found))
 
 
+def scripts_for_accurate_ecn() -> tuple[str, str]:
+    """How many there are, and how many pass on the models; on the kernel all do."""
+    page, name = "docs/records/validation/conformance.md", "those of them for accurate ECN, on"
+    linux, models = (row(page, "", f"{name} {where}") for where in ("Linux", "the models"))
+    assert linux["pass"] == linux["scripts"] == models["scripts"]
+    return models["scripts"], models["pass"]
+
+
 def changed_ratios() -> dict[str, str]:
     """By how many per cent segments of hosts change the rate ratio of a mix, by its scenario."""
     ratios = {
@@ -124,6 +132,11 @@ STATEMENTS = {
         "crates/core/tcp/src/docs.rs",
         r"ratio changes by up to (\d+) %",
         lambda: (max(changed_ratios().values(), key=int),),
+    ),
+    "scripts-for-accurate-ecn": Statement(
+        "docs/conformance.md",
+        r"The kernel has (\d+) such scripts .* All pass on Linux 7\.3\.4, and (\d+) on the models",
+        scripts_for_accurate_ecn,
     ),
     "cpu-beside-runs": Statement(
         "docs/sweeps.md",

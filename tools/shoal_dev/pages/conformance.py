@@ -17,11 +17,12 @@ from shoal_dev import ROOT
 FOLDER = ROOT / "docs" / "records" / "validation"
 PAGE = FOLDER / "conformance.md"
 MEASURED = FOLDER / "packetdrill.csv"
+# How the names of the kernel's scripts for accurate ECN (RFC 9768) begin.
+ACCURATE = "tcp_accecn_"
 SETS = {"shoal": "ours", "kernel": "the kernel's own", "packetdrill": "packetdrill's own"}
 
 # What a script needs that the models do not have, by the reason of its refusal; and whether it will come.
 NEEDS = (
-    ("accurate ECN", r"accurate ECN|tcp_ecn_fallback", "Accurate ECN (RFC 9768) at both ends. To come, with Prague."),
     (
         "TCP Fast Open",
         r"TCP_FASTOPEN|data in a SYN|this form of `sendto`",
@@ -113,12 +114,13 @@ def page(played: Mapping[tuple[str, str], Sequence[Verdict]], release: str) -> s
     ]
     names = ", ".join(f"`{row['script']}` ({row['packetdrill_line']}, {row['shoal_line']})" for row in other)
     lines.append(_middle.format(names=names))
-    for name, on in (("kernel", "linux"), ("shoal", "linux"), ("kernel", "sim"), ("shoal", "sim")):
-        counts = Counter(kind(verdict) for verdict in played[name, on])
-        cells = " | ".join(str(counts[each]) for each in ("pass", "in part", "known", "refused"))
-        lines.append(
-            f"| {SETS[name]}, {'on Linux' if on == 'linux' else 'on the models'} | {counts.total()} | {cells} |"
-        )
+    for on, where in (("linux", "on Linux"), ("sim", "on the models")):
+        accurate = [verdict for verdict in played["kernel", on] if verdict.script.name.startswith(ACCURATE)]
+        lines += [
+            outcomes(f"{SETS['kernel']}, {where}", played["kernel", on]),
+            outcomes(f"those of them for accurate ECN, {where}", accurate),
+            outcomes(f"{SETS['shoal']}, {where}", played["shoal", on]),
+        ]
     lines += [
         "",
         "What the scripts of the kernel need that the models refuse:",
@@ -130,6 +132,13 @@ def page(played: Mapping[tuple[str, str], Sequence[Verdict]], release: str) -> s
     counts = Counter(need(reason) for reason in refusals)
     lines += [f"| {name} | {counts[name]} | {what} |" for name, _, what in NEEDS]
     return "\n".join(lines) + "\n"
+
+
+def outcomes(title: str, verdicts: Sequence[Verdict]) -> str:
+    """The row of a table that counts verdicts."""
+    counts = Counter(kind(verdict) for verdict in verdicts)
+    cells = " | ".join(str(counts[each]) for each in ("pass", "in part", "known", "refused"))
+    return f"| {title} | {counts.total()} | {cells} |"
 
 
 def need(reason: str) -> str:

@@ -42,7 +42,7 @@ pub enum EcnOption {
 pub(crate) enum Agreed {
     /// None.
     Nothing,
-    /// That of RFC 3168.
+    /// That of [RFC 3168](https://www.rfc-editor.org/rfc/rfc3168#section-6.1).
     Classic,
     /// Accurate ECN, with what is known of it after the handshake.
     Accurate(Box<AccurateEcn>),

@@ -139,7 +139,8 @@ fn request_and_answer_go_both_ways() {
 
 #[test]
 fn a_syn_ack_is_repeated_without_option_and_then_without_flags() {
-    // RFC 9768 section 3.1.4; Linux tcp_ecn_make_synack. Timeouts of 1, 2 and 4 s.
+    // RFC 9768 section 3.1.4 (https://www.rfc-editor.org/rfc/rfc9768#section-3.1.4); Linux tcp_ecn_make_synack. Timeouts
+    // of 1, 2 and 4 s.
     let mut host = Host::asked(config());
     let mut said = Vec::new();
     for ms in [0, 1000, 3000, 7000] {
