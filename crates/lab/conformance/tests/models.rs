@@ -75,13 +75,13 @@ fn check_deviations(script: &str, cases: &[(usize, &str, &str, &str)]) {
                 line.replacen(old, new, 1)
             })
             .collect();
-        let found = play(&(lines.join("\n") + "\n"));
-        assert_eq!(found["verdict"], "fail", "line {number}, {new}: {found}");
-        assert_eq!(found["line"], number, "{new}: {found}");
+        let verdict = play(&(lines.join("\n") + "\n"));
+        assert_eq!(verdict["verdict"], "fail", "line {number}, {new}: {verdict}");
+        assert_eq!(verdict["line"], number, "{new}: {verdict}");
         assert_eq!(
-            found["reason"].as_str().map(|reason| reason.contains(what)),
+            verdict["reason"].as_str().map(|reason| reason.contains(what)),
             Some(true),
-            "{new}: {found}"
+            "{new}: {verdict}"
         );
     }
 }
@@ -107,8 +107,8 @@ fn each_thing_that_is_wrong_is_found() {
 
 #[test]
 fn accurate_ecn_plays_both_halves_of_an_end() {
-    let found = play(ACCURATE);
-    assert_eq!((&found["verdict"], &found["until"]), (&"pass".into(), &Value::Null), "{found}");
+    let verdict = play(ACCURATE);
+    assert_eq!((&verdict["verdict"], &verdict["until"]), (&"pass".into(), &Value::Null), "{verdict}");
     let cases = [
         (6, "SW.", "SA.", "flags"),
         (6, "ceb 0", "ceb 1", "TCP options"),
@@ -134,8 +134,12 @@ fn accurate_ecn_plays_both_halves_of_an_end() {
 fn an_end_accepts_only_what_is_open() {
     let lines: Vec<&str> = ACCURATE.lines().collect();
     let early = [&lines[..6], &["+0 accept(3, ..., ...) = 4", "+1 > SW. 0:0(0) ack 1 <...>"]].concat();
-    let found = play(&(early.join("\n") + "\n"));
-    assert_eq!((&found["reason"], &found["line"]), (&"`accept` did not return".into(), &7.into()), "{found}");
+    let verdict = play(&(early.join("\n") + "\n"));
+    assert_eq!(
+        (&verdict["reason"], &verdict["line"]),
+        (&"`accept` did not return".into(), &7.into()),
+        "{verdict}"
+    );
 }
 
 #[test]
