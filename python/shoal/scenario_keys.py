@@ -406,6 +406,7 @@ class Impairments(TypedDict):
     corrupt: NotRequired[float]
     reorder: NotRequired[Reorder]
     slot: NotRequired[Slot]
+    clear_ecn: NotRequired[bool]
 
 
 class Bottleneck(TypedDict):
