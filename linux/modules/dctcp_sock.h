@@ -15,7 +15,7 @@
 #include <net/tcp.h>
 
 #include "law/dctcp.h"
-#include "law/prr.h"
+#include "sock_shoal.h"
 
 /* Behaviour of the host beyond the law. */
 struct dctcp_host {
@@ -181,10 +181,7 @@ static inline void dctcp_enter_recovery(struct sock *sk, bool in_cwr)
 
 	law_dctcp_on_loss(&ca->law, &dctcp_policy, &win, tp->snd_nxt, in_cwr);
 	dctcp_store(sk, &win);
-	/* From CWR the stack goes on counting, although nobody reduced proportionally there. */
-	tp->prior_cwnd = tcp_snd_cwnd(tp);
-	tp->prr_delivered = 0;
-	tp->prr_out = 0;
+	shoal_begin_recovery(tp);
 }
 
 static inline void dctcp_on_timeout(struct sock *sk, bool fresh)
@@ -200,13 +197,9 @@ static inline void dctcp_on_timeout(struct sock *sk, bool fresh)
 static inline void dctcp_leave(struct sock *sk, u8 old_state)
 {
 	struct dctcp_sock *ca = inet_csk_ca(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
 
 	law_dctcp_on_exit(&ca->law);
-	/* Unless it was undone, which clears the marker. */
-	if (old_state == TCP_CA_Recovery && tp->undo_marker &&
-	    tp->snd_ssthresh < TCP_INFINITE_SSTHRESH)
-		tcp_snd_cwnd_set(tp, tp->snd_ssthresh);
+	shoal_end_recovery(sk, old_state);
 }
 
 /* Called before icsk_ca_state changes, after dctcp_ssthresh(). */
@@ -249,23 +242,6 @@ static inline void dctcp_grow(struct sock *sk, u32 acked)
 	dctcp_store(sk, &win);
 }
 
-static inline void dctcp_recover(struct sock *sk, const struct rate_sample *rs)
-{
-	const struct dctcp_sock *ca = inet_csk_ca(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
-	struct law_prr prr;
-
-	if (rs->acked_sacked <= 0)
-		return;
-	tp->prr_delivered += rs->acked_sacked;
-	prr.prior_cwnd = tp->prior_cwnd;
-	prr.ssthresh = tp->snd_ssthresh;
-	prr.delivered = tp->prr_delivered;
-	prr.sent = tp->prr_out;
-	tcp_snd_cwnd_set(tp, max(law_prr_window(&prr, tcp_packets_in_flight(tp), rs->acked_sacked,
-						ca->advanced && !rs->losses), 1U));
-}
-
 /*
  * A window a round trip, times the host's ratio (Documentation/networking/ip-sysctl.rst,
  * https://elixir.bootlin.com/linux/v6.12/source/Documentation/networking/ip-sysctl.rst:
@@ -295,7 +271,7 @@ static inline void dctcp_control(struct sock *sk, const struct rate_sample *rs)
 
 	switch (inet_csk(sk)->icsk_ca_state) {
 	case TCP_CA_Recovery:
-		dctcp_recover(sk, rs);
+		shoal_recover(sk, rs, ca->advanced);
 		break;
 	case TCP_CA_CWR:
 		if (ca->ece && !ca->entered_cwr) {
@@ -328,33 +304,6 @@ static inline void dctcp_cong_control(struct sock *sk, const struct rate_sample 
 }
 #endif
 
-static inline u32 dctcp_initial_window(struct sock *sk)
-{
-	const struct dst_entry *dst = __sk_dst_get(sk);
-	u32 window = dst ? dst_metric(dst, RTAX_INITCWND) : 0;
-
-	return window ? window : TCP_INIT_CWND;
-}
-
-/*
- * RFC 5681 section 4.1 (https://www.rfc-editor.org/rfc/rfc5681#section-4.1) and RFC 2861
- * (https://www.rfc-editor.org/rfc/rfc2861): the window halves for each RTO of an idle period, down
- * to the initial window.
- */
-static inline void dctcp_restart(struct sock *sk, u32 idle)
-{
-	struct tcp_sock *tp = tcp_sk(sk);
-	u32 cwnd = tcp_snd_cwnd(tp);
-	u32 least = min(dctcp_initial_window(sk), cwnd);
-
-	if (!READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_slow_start_after_idle))
-		return;
-	WRITE_ONCE(tp->snd_ssthresh, tcp_current_ssthresh(sk));
-	for (; idle > inet_csk(sk)->icsk_rto && cwnd > least; idle -= inet_csk(sk)->icsk_rto)
-		cwnd /= 2;
-	tcp_snd_cwnd_set(tp, max(cwnd, least));
-}
-
 /* The first packet after nothing was in flight has just been sent. */
 static inline void dctcp_tx_start(struct sock *sk)
 {
@@ -364,7 +313,7 @@ static inline void dctcp_tx_start(struct sock *sk)
 	if (idle <= inet_csk(sk)->icsk_rto)
 		return;
 	law_dctcp_after_idle(&ca->law, &dctcp_policy);
-	dctcp_restart(sk, idle);
+	shoal_restart(sk, idle);
 }
 
 static inline void dctcp_set_ece(struct sock *sk, bool on)

@@ -1,6 +1,9 @@
 //! Scripted ACK streams for the kernel modules tcp_dctcp_ikr and tcp_dctcp_onesided: the modules must have the alpha
-//! and the windows of the models here (linux/modules/tests replays the streams).
+//! and the windows of the models here (linux/modules/tests replays the streams). The folder has those of
+//! tcp_prague_shoal.
 
+#[path = "linux_modules/prague.rs"]
+mod prague;
 #[path = "../../../../tests/vectors/check.rs"]
 mod vectors;
 

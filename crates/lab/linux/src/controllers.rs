@@ -43,6 +43,7 @@ pub(crate) struct Module {
 
 const IKR: &str = "tcp_dctcp_ikr.ko";
 const ONE_SIDED: &str = "tcp_dctcp_onesided.ko";
+const PRAGUE: &str = "tcp_prague_shoal.ko";
 
 /// The sender's controller before its peer is considered.
 struct Law {
@@ -61,6 +62,9 @@ pub(crate) fn control(
     refusals: &mut Refusals,
 ) -> Option<Control> {
     let law = law(preset, endpoint, place, refusals)?;
+    if endpoint.cc.ecn_use() == EcnUse::L4s && !can_be_l4s(endpoint, place, kernel, refusals) {
+        return None;
+    }
     let listener = listener(&law, endpoint, place, refusals)?;
     let mut modules: Vec<Module> = law.module.into_iter().collect();
     if listener == RECEIVER_THAT_DELAYS && !modules.iter().any(|module| module.file == ONE_SIDED) {
@@ -121,12 +125,13 @@ fn law(preset: &str, endpoint: &EndpointConfig, place: &str, refusals: &mut Refu
         }
         ("dctcp-ikr", CcConfig::Dctcp(config)) => ikr(config, counts_acks),
         ("dctcp-freebsd", CcConfig::Dctcp(config)) => one_sided(config),
+        (name, CcConfig::Prague(_)) => prague(name).filter(|_| is_preset),
         ("reno" | "ecn-reno" | "cubic" | "dctcp", _) => None,
         _ => {
             refusals.add(
                 place,
                 format!("no kernel has the congestion control `{preset}`"),
-                "on Linux: reno, ecn-reno, cubic, dctcp, dctcp-ikr, dctcp-freebsd, bbr",
+                "on Linux: reno, ecn-reno, cubic, dctcp, dctcp-ikr, dctcp-freebsd, prague-0.7 and its older versions, bbr",
             );
             return None;
         }
@@ -220,6 +225,47 @@ fn one_sided(config: DctcpConfig) -> Option<Law> {
     let module = Module { file: ONE_SIDED, parameters: Some(given.0) };
     let notes = vec!["Kato et al.'s DCTCP by tcp_dctcp_onesided: it counts packets, not bytes".to_owned()];
     Some(Law { name: "dctcp_onesided", needs_ecn: false, module: Some(module), notes })
+}
+
+/// Each version of Prague is a controller of `tcp_prague_shoal`.
+fn prague(preset: &str) -> Option<Law> {
+    let name = match preset {
+        "prague-0.7" => "prague_0_7",
+        "prague-0.7-early" => "prague_0_7early",
+        "prague-0.6" => "prague_0_6",
+        "prague-2020" => "prague_0_5",
+        _ => return None,
+    };
+    let notes = vec![format!(
+        "Prague by tcp_prague_shoal ({name}), a module of this project; it writes ECT(1) itself, where Linux writes \
+         ECT(0) over accurate ECN"
+    )];
+    let module = Module { file: PRAGUE, parameters: Some(String::new()) };
+    Some(Law { name, needs_ecn: false, module: Some(module), notes })
+}
+
+/// Whether this kernel and both ends have accurate ECN, without which Prague is Reno.
+fn can_be_l4s(endpoint: &EndpointConfig, place: &str, kernel: &Kernel, refusals: &mut Refusals) -> bool {
+    if !kernel.has_accurate_ecn() {
+        refusals.add(
+            place,
+            format!(
+                "Linux {} does not let a congestion control ask for accurate ECN, which Prague needs",
+                kernel.release
+            ),
+            "use Linux 7.0 or newer, or run this on the simulator",
+        );
+        return false;
+    }
+    if !endpoint.is_accurate() {
+        refusals.add(
+            place,
+            "without accurate ECN at both ends Prague is Reno",
+            "leave `ecn` and receiver.feedback out, or write cc = \"ecn-reno\"",
+        );
+        return false;
+    }
+    true
 }
 
 /// `name=value` words for the parameters that differ from the module's defaults.

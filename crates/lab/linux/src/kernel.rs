@@ -28,4 +28,11 @@ impl Kernel {
     pub(crate) fn has_controller(&self, name: &str) -> bool {
         self.controllers.iter().any(|other| other == name)
     }
+
+    /// Whether a congestion control can ask for accurate ECN (`TCP_CONG_NEEDS_ACCECN` of
+    /// [`include/net/tcp.h`](https://elixir.bootlin.com/linux/v7.0/source/include/net/tcp.h)).
+    pub(crate) fn has_accurate_ecn(&self) -> bool {
+        let major = self.release.split('.').next().and_then(|major| major.parse::<u32>().ok());
+        major.is_some_and(|major| major >= 7)
+    }
 }
