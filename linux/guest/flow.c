@@ -50,7 +50,8 @@ void flow_add(const struct flow_plan *plan)
 		fail("more than %d flows", MAX_FLOWS);
 	flow->plan = *plan;
 	flow->sender = flow->listener = flow->receiver = -1;
-	flow->is_dctcp = strncmp(plan->cc, "dctcp", 5) == 0;
+	/* Both report it as `struct tcp_dctcp_info`. */
+	flow->has_alpha = strncmp(plan->cc, "dctcp", 5) == 0 || strncmp(plan->cc, "prague", 6) == 0;
 	flow_count++;
 }
 
@@ -95,7 +96,7 @@ void read_facts(struct flow *flow)
 		r->retransmissions = tcp.total_retrans;
 		r->timeouts = size >= 242 ? tcp.total_rto : 0;
 		size = sizeof(dctcp);
-		r->has_alpha = flow->is_dctcp &&
+		r->has_alpha = flow->has_alpha &&
 			       getsockopt(flow->sender, IPPROTO_TCP, TCP_CC_INFO, &dctcp, &size) == 0 &&
 			       size == sizeof(dctcp) && dctcp.enabled;
 		r->alpha = r->has_alpha ? dctcp.alpha : 0;

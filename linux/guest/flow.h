@@ -15,7 +15,7 @@ struct flow {
 	 * Sockets at both ends of the data; `listener` is at the end that accepts the connection.
 	 */
 	int sender, listener, receiver;
-	bool greedy, stopped, finished, is_dctcp, connected;
+	bool greedy, stopped, finished, has_alpha, connected;
 	bool closing;			/* close once all pending data are written */
 	bool hung_up;			/* the server has closed its direction */
 	uint64_t first_at, began_at, next_at;

@@ -14,6 +14,7 @@
 #include "../law/dctcp.h"
 #include "../law/dualq.h"
 #include "../law/dualred.h"
+#include "../law/prague.h"
 #include "../law/prr.h"
 #include "random.h"
 
@@ -350,6 +351,57 @@ static void try_dctcp(const u64 *x)
 	}
 }
 
+/* A version from a state that its path may cause: a window or a rate, and what ACKs report. */
+static void try_prague_version(const struct law_prague_policy *policy, const u64 *x)
+{
+	const struct law_prague_ack ack = {
+		.snd_una = (u32)x[3], .delivered = (u32)x[4], .marked = (u32)x[5],
+		.now_us = (u32)x[3], .srtt = (u32)x[2], .mtu = (u32)x[1],
+	};
+	struct law_prague law;
+	int n;
+
+	for (n = 0; n < 16; n++) {
+		struct law_window win = { .cwnd = (u32)x[0],
+					  .ssthresh = n & 1 ? law_max32((u32)x[4], 2) : 2,
+					  .clamp = U32_MAX };
+
+		law_prague_init(&law, policy, (u32)x[5], (u32)x[3]);
+		law.rounds = n & 2 ? U16_MAX : 0;
+		law.is_rate = policy->rate_mode && n & 4;
+		if (law.is_rate)
+			law.value = (s64)x[6];
+		law_prague_on_ack(&law, policy, &win, &ack);
+		law_prague_on_ecn(&law, policy, &win, (u32)x[3]);
+		law_prague_on_growth(&law, policy, &win, &ack, (u32)x[4], true);
+		law_prague_on_ack(&law, policy, &win, &ack);
+		law_prague_on_ecn(&law, policy, &win, (u32)x[3]);
+		law_prague_on_growth(&law, policy, &win, &ack, (u32)x[5], true);
+		expect(law_prague_alpha(&law) <= 1u << policy->alpha_bits, "alpha above one");
+		expect(win.ssthresh >= 2, "a threshold below the smallest window");
+		expect(!law.is_rate || law.value >= PRAGUE_LOWEST_RATE, "below the lowest rate");
+		expect(!law.packet || law.packet <= law_max32(ack.mtu, PRAGUE_SMALLEST_PACKET),
+		       "a packet larger than the path's");
+		if (ack.srtt)
+			law_prague_pace(&law, policy, &win, ack.srtt, (u32)x[4], ack.mtu);
+		if (n & 8)
+			law_prague_on_loss(&law, policy, &win);
+		law_prague_on_timeout(&law, policy, &win, n & 1);
+		expect(law_prague_undo(&law, &win) >= win.cwnd, "an undo that takes away");
+		law_prague_on_exit(&law, &win);
+	}
+}
+
+static void try_prague(const u64 *x)
+{
+	static const struct law_prague_policy version[] = { PRAGUE_0_5, PRAGUE_0_6,
+							    PRAGUE_0_7_EARLY, PRAGUE_0_7 };
+	size_t n;
+
+	for (n = 0; n < sizeof(version) / sizeof(*version); n++)
+		try_prague_version(&version[n], x);
+}
+
 static void try_window(const u64 *x)
 {
 	struct law_window win = { .cwnd = (u32)x[0], .ssthresh = (u32)x[1], .cnt = (u32)x[2],
@@ -391,10 +443,16 @@ static void try_tcp(void)
 	 * A counter is below the window that it belonged to: no socket has more than 2^24 packets.
 	 */
 	const struct edges window[] = { some, packets, edges_of(0, 1 << 24), some, packets };
+	/* A path has an MTU of 68 bytes or more (RFC 791). */
+	const struct edges prague[] = {
+		some,	 edges_of(68, 65535), sequence, sequence, packets, packets,
+		edges_of(PRAGUE_LOWEST_RATE, PRAGUE_MOST),
+	};
 	const struct edges prr[] = { some, packets, packets, packets, packets, packets };
 
 	sweep("DCTCP: policy, gain, alpha, una, nxt, delivered, marked, flight, cwnd", dctcp, 9,
 	      try_dctcp);
+	sweep("Prague: cwnd, MTU, srtt, una and time, delivered, marked, rate", prague, 7, try_prague);
 	sweep("window: cwnd, ssthresh, counter, clamp, acked", window, 5, try_window);
 	sweep("PRR: prior window, ssthresh, delivered, sent, flight, newly", prr, 6, try_prr);
 }

@@ -21,6 +21,8 @@ from pathlib import Path
 
 QDISCS = ("sch_dualred", "sch_coupled", "sch_dualq_coupled")
 CONTROLS = ("tcp_dctcp_ikr", "tcp_dctcp_onesided", "tcp_reno_acks")
+# Only kernels with accurate ECN have it.
+PRAGUE = "tcp_prague_shoal"
 # Long enough that one or two retransmission timeouts do not decide about the shares.
 SECONDS = 15.0
 ECN_PORT, OTHER_PORT = 5001, 5002
@@ -467,6 +469,9 @@ def main() -> None:
         os.environ["TC_LIB_DIR"] = str(arguments.plugins.resolve())
     for module in (*QDISCS, *CONTROLS):
         load(arguments.modules / f"{module}.ko")
+    if (prague := arguments.modules / f"{PRAGUE}.ko").exists():
+        load(prague)
+        unload(PRAGUE)
     check_parameters()
     build_network()
     check_bounds()

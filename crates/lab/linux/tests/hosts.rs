@@ -13,10 +13,12 @@ fn plan(flows: &str) -> Result<Plan, Vec<Refusal>> {
     plan_of(&text)
 }
 
+const CONTROLLERS: &str = "cubic dctcp reno dctcp_ikr dctcp_onesided dctcp_1sided_rx reno_acks prague_0_7 \
+                           prague_0_7early prague_0_6 prague_0_5";
+
 /// The plan of a whole scenario on a kernel with every controller.
 fn plan_of(text: &str) -> Result<Plan, Vec<Refusal>> {
-    let controllers = "cubic dctcp reno dctcp_ikr dctcp_onesided dctcp_1sided_rx reno_acks";
-    Plan::new(&common::experiment(text), &kernel_with(controllers, "bfifo netem pfifo red"), false)
+    Plan::new(&common::experiment(text), &kernel_with(CONTROLLERS, "bfifo netem pfifo red"), false)
 }
 
 /// Controllers of the sender, of the sender while it connects, and of the listener.
@@ -72,11 +74,45 @@ fn both_ends_of_a_connection_have_accurate_ecn() {
     }
     // Kernels before accurate ECN do not have the option's parameter, so nobody else sets it.
     assert!(!plan(&group("dctcp", "")).unwrap().config.contains("tcp_ecn_option"));
-    let refusals = plan(&group("prague-0.7", "")).unwrap_err();
-    assert!(
-        refusals[0].to_string().contains("no kernel has the congestion control `prague-0.7`"),
-        "{refusals:?}"
+}
+
+#[test]
+fn prague_is_a_module_that_needs_accurate_ecn_at_both_ends() {
+    let versions = [
+        ("prague-0.7", "prague_0_7"),
+        ("prague-0.7-early", "prague_0_7early"),
+        ("prague-0.6", "prague_0_6"),
+        ("prague-2020", "prague_0_5"),
+    ];
+    for (cc, own) in versions {
+        let plan = plan(&group(cc, "")).unwrap();
+        assert_eq!(controllers(&plan), [[own, own, "reno"]]);
+        assert_eq!(modules(&plan), ["module /tcp_prague_shoal.ko", "module /sch_line.ko"]);
+        assert_eq!(plan.config.lines().filter(|line| line.ends_with(" net/ipv4/tcp_ecn 3")).count(), 2);
+        assert!(plan.notes[0].contains("it writes ECT(1) itself"), "{:?}", plan.notes);
+    }
+    let refused = |more: &str| plan(&group("prague-0.7", more)).unwrap_err()[0].reason.clone();
+    assert!(refused("cc_options = { alpha_bits = 20 }").contains("no parameter"));
+    assert_eq!(refused("ecn = \"off\""), "without accurate ECN at both ends Prague is Reno");
+    let classic = refused("receiver = { feedback = \"classic\" }");
+    assert_eq!(classic, "without accurate ECN at both ends Prague is Reno");
+}
+
+#[test]
+fn prague_needs_a_kernel_whose_controllers_can_ask_for_accurate_ecn() {
+    let text = format!(
+        "duration = \"1 s\"\nbottleneck = {{ rate = \"10 Mbit/s\", buffer = \"100 packets\" }}\n{}",
+        group("prague-0.7", "")
     );
+    let plan = |release: &str| {
+        let mut kernel = kernel_with(CONTROLLERS, "bfifo netem pfifo red");
+        kernel.release = release.to_owned();
+        Plan::new(&common::experiment(&text), &kernel, false)
+    };
+    let refusals = plan("6.12.117-shoal").unwrap_err();
+    assert!(refusals[0].reason.starts_with("Linux 6.12.117-shoal does not let"), "{refusals:?}");
+    assert_eq!(refusals[0].hint, "use Linux 7.0 or newer, or run this on the simulator");
+    assert!(plan("7.0.1-shoal").is_ok() && plan("10.2-shoal").is_ok());
 }
 
 #[test]
