@@ -27,6 +27,7 @@ struct prague_family {
 };
 
 static struct prague_family prague_families[PRAGUE_FAMILIES];
+/* Protects the entries of prague_families while they are made; they stay as they are. */
 static DEFINE_SPINLOCK(prague_families_lock);
 
 static int prague_queue_xmit(struct sock *sk, struct sk_buff *skb, struct flowi *fl)
@@ -60,7 +61,10 @@ static struct prague_family *prague_family_of(const struct inet_connection_sock_
 	return match;
 }
 
-/* Sends ECT(1) from now on; returns whether the socket can. A subflow of MPTCP has its own table. */
+/*
+ * Sends ECT(1) from now on; returns whether the socket can. A subflow of MPTCP has a table of its
+ * own.
+ */
 static bool prague_ect_begin(struct sock *sk)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);

@@ -6,7 +6,8 @@
  * Written from the published law (RFC 9331 section 4, https://www.rfc-editor.org/rfc/rfc9331;
  * draft-briscoe-iccrg-prague-congestion-control,
  * https://datatracker.ietf.org/doc/draft-briscoe-iccrg-prague-congestion-control/) and from what
- * each version is known to do. Counterpart of crates/core/cc/src/prague.
+ * each version is known to do: config.rs and presets.rs of its counterpart,
+ * crates/core/cc/src/prague, name the trees that they describe.
  *
  * Times are microseconds of 32 bits, which wrap around; smoothed RTTs are eighths of microseconds.
  */
@@ -64,15 +65,15 @@ struct law_prague_policy {
 
 /* One packet, or one. */
 #define PRAGUE_BITS		20
-#define PRAGUE_ONE		(1LL << PRAGUE_BITS)
+#define PRAGUE_ONE		0x100000LL
 /* g = 2^-4; so many more bits than alpha has are kept. */
 #define PRAGUE_GAIN_SHIFT	4
 /* Smallest window in packets. */
 #define PRAGUE_LOWEST		2u
 /* Rates are multiples of 2^-10 B/s. */
 #define PRAGUE_RATE_BITS	10
-/* Largest rate, and largest fraction of a window, which no path comes near. */
-#define PRAGUE_MOST		(1LL << 62)
+/* Largest rate, and largest fraction of a window, which no path comes near: 2^62. */
+#define PRAGUE_MOST		0x4000000000000000LL
 /* 100 kbit/s. */
 #define PRAGUE_LOWEST_RATE	(12500LL << PRAGUE_RATE_BITS)
 /* The packet for which 1500 bytes are one packet, in bytes. */
@@ -80,7 +81,7 @@ struct law_prague_policy {
 /* Eighths of a microsecond in a second. */
 #define PRAGUE_SECOND		8000000ULL
 /* The time of the last cut is no older, so that it does not become young by wrapping around. */
-#define PRAGUE_OLD_US		(1u << 30)
+#define PRAGUE_OLD_US		0x40000000u
 
 enum law_prague_marks {
 	/* No CE yet: there may be no marker on the path. */
@@ -91,9 +92,7 @@ enum law_prague_marks {
 };
 
 struct law_prague {
-	/*
-	 * Window less cwnd, in 2^-20 packets; in the rate mode the rate in 2^-10 B/s.
-	 */
+	/* Window less cwnd, in 2^-20 packets; in the rate mode the rate in 2^-10 B/s. */
 	s64 value;
 	/* Alpha in units of 2^-(alpha_bits + PRAGUE_GAIN_SHIFT). */
 	u32 upscaled;
@@ -300,13 +299,12 @@ static inline void law_prague_on_ecn(struct law_prague *law,
 	if (is_first && policy->halve_first) {
 		law_prague_cut(law, win, 1, 1);
 		law->upscaled = 0;
-	} else if (law_prague_independent(law, policy, win) &&
-		   now_us - law->last_cut_us < policy->target_us) {
-		return;
-	} else {
+		law->last_cut_us = now_us;
+	} else if (!law_prague_independent(law, policy, win) ||
+		   now_us - law->last_cut_us >= policy->target_us) {
 		law_prague_cut(law, win, law_prague_alpha(law), policy->alpha_bits + 1);
+		law->last_cut_us = now_us;
 	}
-	law->last_cut_us = now_us;
 }
 
 /*

@@ -443,7 +443,7 @@ static void try_tcp(void)
 	 * A counter is below the window that it belonged to: no socket has more than 2^24 packets.
 	 */
 	const struct edges window[] = { some, packets, edges_of(0, 1 << 24), some, packets };
-	/* A path has an MTU of 68 bytes or more (RFC 791). */
+	/* Any path: RFC 791 section 3.2, https://www.rfc-editor.org/rfc/rfc791#section-3.2. */
 	const struct edges prague[] = {
 		some,	 edges_of(68, 65535), sequence, sequence, packets, packets,
 		edges_of(PRAGUE_LOWEST_RATE, PRAGUE_MOST),
@@ -452,7 +452,8 @@ static void try_tcp(void)
 
 	sweep("DCTCP: policy, gain, alpha, una, nxt, delivered, marked, flight, cwnd", dctcp, 9,
 	      try_dctcp);
-	sweep("Prague: cwnd, MTU, srtt, una and time, delivered, marked, rate", prague, 7, try_prague);
+	sweep("Prague: cwnd, MTU, srtt, una and time, delivered, marked, rate", prague, 7,
+	      try_prague);
 	sweep("window: cwnd, ssthresh, counter, clamp, acked", window, 5, try_window);
 	sweep("PRR: prior window, ssthresh, delivered, sent, flight, newly", prr, 6, try_prr);
 }
