@@ -370,6 +370,13 @@ def test_names_titles_and_units_of_what_is_compared(compared: Compared) -> None:
     assert (known["utilisation"].unit, known["utilisation"].factor) == ("%", 100.0)
 
 
+def test_nobody_announces_reductions_over_accurate_ecn() -> None:
+    for more in ({"flows.scalable.cc": "prague-0.7"}, {"flows.scalable.receiver": {"feedback": "accurate"}}):
+        known = values_of(shoal.run(two_groups("2 s", **more)))
+        assert "retransmissions_scalable" in known
+        assert "reductions_scalable" not in known
+
+
 def test_completion_times_by_their_kinds() -> None:
     sent = {"transfer": "20 kB", "rounds": 3, "every": "300 ms"}
     known = values_of(shoal.run(two_groups("2 s", warmup="0 s", **{"flows.scalable.app": sent})))

@@ -23,13 +23,14 @@ DROPPED = "dropped-where-others-are-marked"
 # Kind, group and first mechanism; every other scenario has none. Each is true, and said by the scenario's own sentences
 # or shown by its numbers: one RED for both classes drops packets of one where it marks those of the other; a step marks
 # whole windows of DCTCP that classic traffic holds above it; a flow that answers nothing sends more than the link has;
-# the long flow of the parking lot passes three queues; 83
-# packets for a hundred flows.
+# the long flow of the parking lot passes three queues; 83 packets for a hundred flows; Prague waits behind packets that
+# take three times the step, and keeps its lowest rate.
 EXPECTED: dict[str, list[tuple[str, str, str]]] = {
     "papers/deschepper-2015/red.toml": [("below-fair-share", "cubic", DROPPED)],
     "papers/kuehlewind-2014/one-red.toml": [("below-fair-share", "reno", DROPPED)],
     "scenarios/bench/s1.toml": [("starved", "dctcp", "smallest-window")],
     "scenarios/bench/s2.toml": [("unequal-shares", "dctcp", "without-ecn")],
+    "scenarios/compare/cubic-prague-dualpi2-4m.toml": [("starved", "prague-0.7", "smallest-window")],
     "scenarios/compare/dctcp-x50-cubic-x50-dualpi2-100m.toml": [("unequal-shares", "cubic", "timeout-back-off")],
     "scenarios/compare/mix-codel-40m.toml": [("starved", "reno", DROPPED)],
     "scenarios/compare/mix-cubic-ikr-dual-red-40m.toml": [("below-fair-share", "cubic", DROPPED)],

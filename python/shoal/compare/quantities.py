@@ -101,7 +101,9 @@ def measures(result: Result) -> Iterator[Measure]:
 
 def _announces_reductions(flow: Mapping[str, Any]) -> bool:
     """Whether a sender says on the line that it has reduced its window: by CWR, which accurate ECN does not have."""
-    feedback = (flow.get("receiver") or {}).get("feedback")
+    # Prague asks for accurate feedback by itself.
+    by_itself = "accurate" if flow["cc"].startswith("prague-") else None
+    feedback = (flow.get("receiver") or {}).get("feedback", by_itself)
     return flow["ecn"] != "off" and feedback != "accurate"
 
 
