@@ -50,7 +50,7 @@ void flow_add(const struct flow_plan *plan)
 		fail("more than %d flows", MAX_FLOWS);
 	flow->plan = *plan;
 	flow->sender = flow->listener = flow->receiver = -1;
-	/* Both report it as `struct tcp_dctcp_info`. */
+	/* They report it as `struct tcp_dctcp_info`. */
 	flow->has_alpha = strncmp(plan->cc, "dctcp", 5) == 0 || strncmp(plan->cc, "prague", 6) == 0;
 	flow_count++;
 }

@@ -131,7 +131,8 @@ fn law(preset: &str, endpoint: &EndpointConfig, place: &str, refusals: &mut Refu
             refusals.add(
                 place,
                 format!("no kernel has the congestion control `{preset}`"),
-                "on Linux: reno, ecn-reno, cubic, dctcp, dctcp-ikr, dctcp-freebsd, prague-0.7 and its older versions, bbr",
+                "on Linux: reno, ecn-reno, cubic, dctcp, dctcp-ikr, dctcp-freebsd, bbr, prague-0.7 and its older \
+                 versions",
             );
             return None;
         }
@@ -245,10 +246,10 @@ fn prague(preset: &str) -> Option<Law> {
 }
 
 /// Whether this kernel and both ends have accurate ECN, without which Prague is Reno.
-fn can_be_l4s(endpoint: &EndpointConfig, place: &str, kernel: &Kernel, refusals: &mut Refusals) -> bool {
+fn can_be_l4s(endpoint: &EndpointConfig, at: &str, kernel: &Kernel, refusals: &mut Refusals) -> bool {
     if !kernel.has_accurate_ecn() {
         refusals.add(
-            place,
+            at,
             format!(
                 "Linux {} does not let a congestion control ask for accurate ECN, which Prague needs",
                 kernel.release
@@ -259,7 +260,7 @@ fn can_be_l4s(endpoint: &EndpointConfig, place: &str, kernel: &Kernel, refusals:
     }
     if !endpoint.is_accurate() {
         refusals.add(
-            place,
+            at,
             "without accurate ECN at both ends Prague is Reno",
             "leave `ecn` and receiver.feedback out, or write cc = \"ecn-reno\"",
         );
