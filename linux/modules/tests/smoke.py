@@ -184,6 +184,55 @@ def expect(condition: bool, what: str) -> None:
         sys.exit(f"{what}\n{json.dumps(statistics(), indent=1)}")
 
 
+def prague_on_loopback() -> None:
+    """Send to this host with Prague; print the controller of the sender, and the codepoints of its data."""
+    every_ip = 0x0800
+    codepoints = set()
+    with (
+        socket.socket() as listener,
+        socket.socket() as sender,
+        socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(every_ip)) as wire,
+    ):
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"reno")
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(1)
+        port = listener.getsockname()[1]
+        wire.bind(("lo", every_ip))
+        wire.setblocking(False)
+        sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"prague_0_7")
+        sender.connect(("127.0.0.1", port))
+        with listener.accept()[0] as receiver:
+            for _ in range(50):
+                sender.sendall(bytes(10_000))
+                left = 10_000
+                while left:
+                    left -= len(receiver.recv(left))
+                while packet := arrived(wire):
+                    if packet[22:24] == port.to_bytes(2) and int.from_bytes(packet[2:4]) > 1000:
+                        codepoints.add(packet[1] & 3)
+        control = sender.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(b"\0").decode()
+    print(control, sorted(codepoints))
+
+
+def arrived(wire: socket.socket) -> bytes:
+    """The next packet of a socket that does not wait; empty if there is none."""
+    try:
+        return wire.recv(60)
+    except BlockingIOError:
+        return b""
+
+
+def check_prague() -> None:
+    """Its data are ECT(1) where the server grants accurate ECN. With classic ECN it is Reno, and ECT(0)."""
+    for granted, said in (("3", "prague_0_7 [1]"), ("1", "prague-reno [2]"), ("0", "prague-reno [0]")):
+        run("ip", "netns", "exec", "b", "sysctl", "-qw", f"net.ipv4.tcp_ecn={granted}")
+        command = (sys.executable, os.path.abspath(__file__), "prague")
+        was = run("ip", "netns", "exec", "b", *command).strip()
+        if was != said:
+            sys.exit(f"Prague with tcp_ecn={granted} at the server: {was}, not {said}")
+    run("ip", "netns", "exec", "b", "sysctl", "-qw", "net.ipv4.tcp_ecn=1")
+
+
 def check_dualred(scalable: tuple[str, str], other: str) -> None:
     """One instance marks ECT packets, the other drops the rest."""
     qdisc("add", f"dualred limit 300 rate {line()} not_ect min 15000 max 45000 prob 0.1 weight 1% ect step 15kb")
@@ -469,12 +518,14 @@ def main() -> None:
         os.environ["TC_LIB_DIR"] = str(arguments.plugins.resolve())
     for module in (*QDISCS, *CONTROLS):
         load(arguments.modules / f"{module}.ko")
-    if (prague := arguments.modules / f"{PRAGUE}.ko").exists():
-        load(prague)
-        unload(PRAGUE)
+    has_prague = (arguments.modules / f"{PRAGUE}.ko").exists()
+    if has_prague:
+        load(arguments.modules / f"{PRAGUE}.ko")
     check_parameters()
     build_network()
     check_bounds()
+    if has_prague:
+        check_prague()
     checks = (check_dualred, check_coupled, check_dualq_coupled)
     pairs = (("dctcp_ikr", "dctcp_ikr"), ("dctcp_onesided", "cubic"), ("dctcp_onesided", "dctcp_1sided_rx"))
     for check, scalable in zip(checks, pairs, strict=True):
@@ -492,6 +543,8 @@ def main() -> None:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["send"]:
         send(int(sys.argv[2]), sys.argv[3])
+    elif sys.argv[1:2] == ["prague"]:
+        prague_on_loopback()
     elif sys.argv[1:2] == ["states"]:
         watch_states(int(sys.argv[2]))
     elif sys.argv[1:2] == ["receive"]:
