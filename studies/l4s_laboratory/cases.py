@@ -145,7 +145,7 @@ def rtt_pairs(published: str, queue: Mapping[str, object], buffers: Mapping[str,
 
 
 def single_queues() -> list[Case]:
-    """Scenario 6 of 2020: Prague in one queue of RFC 3168 with a classic flow."""
+    """Scenario 6 of 2020: Prague in one classic queue with a classic flow."""
     queues: dict[str, tuple[dict[str, object], str]] = {
         "fq_codel(1q)": (ONE_CODEL, "10240 packets"),
         "fq_codel(1q,1ms/20ms)": (
@@ -249,7 +249,7 @@ SECTIONS = (
         partial(rtt_pairs, "fq_codel", FQ_CODEL, FQ_CODELS),
         goal_points=1.0,
     ),
-    Section("Prague in one queue of RFC 3168", ("queue", "other flow", "its packets"), single_queues),
+    Section("Prague in one classic queue", ("queue", "other flow", "its packets"), single_queues),
     Section(
         "PIE, 2022", LABORATORY_2022, partial(dual_queue_paper, "pie ecn 15 ms", PIE, "40000 packets"), goal_points=1.2
     ),

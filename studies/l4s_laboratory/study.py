@@ -128,7 +128,7 @@ def ratios(rows: Sequence[Row]) -> str:
     ours, theirs = zip(*pairs, strict=True)
     low, high = RATIOS_EXPECTED
     return (
-        f"In one queue of RFC 3168 Prague has {min(ours):.0f} to {max(ours):.0f} times the rate of the classic flow, "
+        f"In one classic queue Prague has {min(ours):.0f} to {max(ours):.0f} times the rate of the classic flow, "
         f"{min(theirs):.0f} to {max(theirs):.0f} times as published; {low:.0f} to {high:.0f} were expected, which "
         f"{sum(low <= ratio <= high for ratio in ours)} of {len(ours)} are."
     )

@@ -181,7 +181,7 @@ def cells() -> Iterator[Cell]:
 
 
 STUDY = Study(
-    title="What RFC 9331 asks of a scalable sender",
+    title="What L4S asks of a scalable sender",
     about="the requirements are those of [RFC 9331, section 4.3](https://www.rfc-editor.org/rfc/rfc9331#section-4.3)",
     measure=measure,
     takes="about two minutes",
