@@ -101,11 +101,11 @@ def quantiles(errors: Sequence[float]) -> tuple[str, str, str]:
 
 def summary(section: Section, rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
     """Errors of shares of all rows of a queue, and of each kind."""
-    counted = [one for one in rows if one.error_points is not None and not one.case.is_doubted]
+    counted = [each for each in rows if each.error_points is not None and not each.case.is_doubted]
     goal = "" if section.goal_points is None else f"{section.goal_points:g}"
-    yield (section.title, "all", str(len(counted)), *quantiles([one.error_points or 0.0 for one in counted]), goal)
-    for kind in dict.fromkeys(one.case.kind for one in counted):
-        errors = [one.error_points or 0.0 for one in counted if one.case.kind == kind]
+    yield (section.title, "all", str(len(counted)), *quantiles([each.error_points or 0.0 for each in counted]), goal)
+    for kind in dict.fromkeys(each.case.kind for each in counted):
+        errors = [each.error_points or 0.0 for each in counted if each.case.kind == kind]
         yield (section.title, kind, str(len(errors)), *quantiles(errors), "")
 
 
@@ -114,9 +114,9 @@ def delays(sections: Sequence[Sequence[Row]]) -> Iterator[tuple[str, ...]]:
     for rows in sections:
         for quantity in (ECT_DELAY, OTHER_DELAY):
             errors = [
-                100 * (one.measured[quantity] / one.case.published[quantity] - 1)
-                for one in rows
-                if quantity in one.measured
+                100 * (each.measured[quantity] / each.case.published[quantity] - 1)
+                for each in rows
+                if quantity in each.measured
             ]
             if errors:
                 yield (rows[0].section.title, quantity.removesuffix(", ms"), str(len(errors)), *quantiles(errors))
@@ -124,7 +124,7 @@ def delays(sections: Sequence[Sequence[Row]]) -> Iterator[tuple[str, ...]]:
 
 def ratios(rows: Sequence[Row]) -> str:
     """What is measured of ratios of rates, beside what is published."""
-    pairs = [(one.measured[RATIO], one.case.published[RATIO]) for one in rows if RATIO in one.measured]
+    pairs = [(each.measured[RATIO], each.case.published[RATIO]) for each in rows if RATIO in each.measured]
     ours, theirs = zip(*pairs, strict=True)
     low, high = RATIOS_EXPECTED
     return (
@@ -146,24 +146,24 @@ def changes(case: Case, variant: Variant) -> dict[str, object]:
 
 def causes(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
     """The worst rows, one for each that is published: their seeds, and shares with another set-up."""
-    counted = [one for one in rows if one.error_points is not None and not one.case.is_doubted]
-    counted.sort(key=lambda one: -abs(one.error_points or 0.0))
+    counted = [each for each in rows if each.error_points is not None and not each.case.is_doubted]
+    counted.sort(key=lambda each: -abs(each.error_points or 0.0))
     distinct: dict[tuple[str, ...], Row] = {}
-    for one in counted:
-        distinct.setdefault((one.case.source, *one.case.key), one)
-    for one in list(distinct.values())[:WORST]:
-        shares = [measured(SHARE, [result]) for result in one.case.results()]
-        cells = [f"{one.case.published[SHARE]:.3f}", f"{min(shares):.3f} to {max(shares):.3f}"]
+    for each in counted:
+        distinct.setdefault((each.case.source, *each.case.key), each)
+    for each in list(distinct.values())[:WORST]:
+        shares = [measured(SHARE, [result]) for result in each.case.results()]
+        cells = [f"{each.case.published[SHARE]:.3f}", f"{min(shares):.3f} to {max(shares):.3f}"]
         for variant in VARIANTS:
-            changed = changes(one.case, variant)
-            cells.append(f"{measured(SHARE, one.case.results(changed)):.3f}" if changed else ABSENT)
-        yield (one.section.title, " ".join(one.case.key), *cells)
+            changed = changes(each.case, variant)
+            cells.append(f"{measured(SHARE, each.case.results(changed)):.3f}" if changed else ABSENT)
+        yield (each.section.title, " ".join(each.case.key), *cells)
 
 
 def measure() -> Iterator[str]:
     """How far shares and delays are from the published ones, the worst rows with another set-up; then every row."""
     sections = [[row(section, case) for case in section.cases()] for section in SECTIONS]
-    rows = [one for section in sections for one in section]
+    rows = [each for section in sections for each in section]
     heads = ("queue", "rows", "number", "median error, points", "90 %", "worst", "expected median")
     yield table(heads, [line for part in sections for line in summary(part[0].section, part)], "llr")
     yield "A row in parentheses is doubted by its source and counts nowhere. " + ratios(rows)
@@ -177,7 +177,7 @@ def measure() -> Iterator[str]:
     yield table(heads, list(causes(rows)), "llr")
     for part in sections:
         yield f"## {part[0].section.title}"
-        cells = [one.cells() for one in part]
+        cells = [each.cells() for each in part]
         yield table(tuple(cells[0]), [list(line.values()) for line in cells], "l" * len(part[0].section.heads) + "r")
 
 

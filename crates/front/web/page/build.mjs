@@ -44,7 +44,10 @@ const STORY_ROWS = 4;
 /** A story with what the paper's own files say: its title and its results in the reading that was chosen. */
 function story({ figures, ...own }) {
   if (own.paper === undefined)
-    return { ...own, figures: figures.map(({ shows: _shows, ...figure }) => ({ ...figure, rows: [], inside: 0, of: 0 })) };
+    return {
+      ...own,
+      figures: figures.map(({ shows: _shows, ...figure }) => ({ ...figure, rows: [], inside: 0, of: 0 })),
+    };
   const folder = join(papers, own.paper);
   const { title, reference, chosen } = parseToml(readFileSync(join(folder, "paper.toml"), "utf8"));
   const results = parseCsv(readFileSync(join(folder, "RESULTS.csv"), "utf8"), {

@@ -16,8 +16,8 @@ impl Receiver {
         self.ts_recent = syn_ack.ts_val;
     }
 
-    /// Repeats the SYN/ACK that answers `syn`, without the option of accurate ECN, and with its flags if it `says_ecn` (RFC
-    /// 9768 section 3.1.4, <https://www.rfc-editor.org/rfc/rfc9768#section-3.1.4>).
+    /// Repeats the SYN/ACK that answers `syn`, without the option of accurate ECN, and with its flags if it `says_ecn`
+    /// (RFC 9768 section 3.1.4, <https://www.rfc-editor.org/rfc/rfc9768#section-3.1.4>).
     pub(crate) fn repeat_syn_ack(
         &mut self,
         config: &EndpointConfig,

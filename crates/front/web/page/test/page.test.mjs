@@ -280,14 +280,17 @@ const slow = `{
   };
 }`;
 test("a reader who is faster than the simulator begins gets what the address asks for", () =>
-  open({ before: slow, fragment: "left=red-ecn&right=dualpi2&rate=40&flows=1+dctcp-ikr+10&flows=1+reno+10" }, async (page) => {
-    await page.click("#measure");
-    await page.waitForSelector("#steady-table table");
-    const text = await page.textContent("#steady-table");
-    assert.match(text, /Rate of a flow, reno/);
-    assert.doesNotMatch(text, /cubic/);
-    assert.equal(await page.isVisible("#alert"), false);
-  }));
+  open(
+    { before: slow, fragment: "left=red-ecn&right=dualpi2&rate=40&flows=1+dctcp-ikr+10&flows=1+reno+10" },
+    async (page) => {
+      await page.click("#measure");
+      await page.waitForSelector("#steady-table table");
+      const text = await page.textContent("#steady-table");
+      assert.match(text, /Rate of a flow, reno/);
+      assert.doesNotMatch(text, /cubic/);
+      assert.equal(await page.isVisible("#alert"), false);
+    },
+  ));
 
 for (const [name, options] of Object.entries({
   "a wide light page": {},

@@ -12,7 +12,10 @@ const SEEDS = [1, 2, 3];
 const [DURATION_S, WARMUP_S] = [30, 10];
 const papers = JSON.parse(readFileSync(join(import.meta.dirname, "../src/stories.json"), "utf8"));
 const known = {
-  queues: ["red-ecn", "coexistence", "dual-red-slope", "coupled", "dualq-coupled", "dualpi2", "step-single", "codel", "fq-codel", "l4s"],
+  queues: [
+    ...["red-ecn", "coexistence", "dual-red-slope", "coupled", "dualq-coupled", "dualpi2", "step-single"],
+    ...["codel", "fq-codel", "l4s"],
+  ],
   ccs: ["reno", "cubic", "dctcp", "dctcp-ikr", "dctcp-linux-3.18", "prague-0.7"],
   hosts: [],
 };
