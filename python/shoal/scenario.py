@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -88,7 +88,7 @@ class Scenario:
         ScenarioError
             It is not a scenario; the message shows every problem with its place.
         """
-        return cls._read(find_scenario(path))
+        return read_scenario(find_scenario(path))
 
     @classmethod
     def named(cls, name: str) -> Scenario:
@@ -110,12 +110,7 @@ class Scenario:
         >>> shoal.Scenario.named("coexistence").resolved["bottleneck"]["rate"]
         '10 Mbit/s'
         """
-        return cls._read(ready_made(name).path)
-
-    @classmethod
-    def _read(cls, path: Path) -> Scenario:
-        text = read_text(path)
-        return cls(text, str(path), *read_traces(text, path))
+        return read_scenario(ready_made(name).path)
 
     @classmethod
     def from_toml(cls, text: str, *, name: str = "<string>") -> Scenario:
@@ -291,6 +286,30 @@ def read_traces(text: str, path: Path) -> tuple[tuple[tuple[str, str], ...], tup
     """What traces and lists of flows that a file names hold, as overrides of its text, and warnings of them."""
     entries, warnings = traces_in(text, path)
     return tuple((key, toml_value(value)) for key, value in (*entries, *lists_in(text, path))), tuple(warnings)
+
+
+def read_scenario(path: Path, tables: Sequence[tuple[str, str]] = ()) -> Scenario:
+    """The scenario of a file, with the values of further keys as texts in TOML.
+
+    Raises
+    ------
+    OutputError
+        The file cannot be read.
+    ScenarioError
+        It is not a scenario.
+    UsageError
+        It is a sweep.
+    """
+    text = read_text(path)
+    traces, warnings = read_traces(text, path)
+    try:
+        return Scenario(text, str(path), (*traces, *tables), warnings)
+    except ScenarioError:
+        from shoal.sweeps.file import is_sweep
+
+        if is_sweep(text, path):
+            raise UsageError(f"`{path}` is a sweep, and no scenario", hint=f"shoal sweep {path}") from None
+        raise
 
 
 def read_text(path: str | Path) -> str:

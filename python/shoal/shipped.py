@@ -83,11 +83,16 @@ def find_scenario(name: str | Path, *, or_sweep: bool = False) -> Path:
         There is neither; the hint has the nearest name.
     """
     path = Path(name)
-    if path.exists():
+    if path.is_file():
         return path
     ready = {item.name: item for item in [*all_scenarios(), *(sweeps() if or_sweep else [])]}
     if path.as_posix() in ready:
         return ready[path.as_posix()].path
+    if path.exists():
+        # A pipe, or a folder, of which the reader says what it is.
+        return path
+    if path.as_posix() in {item.name for item in sweeps()}:
+        raise OutputError(f"`{path}` is a ready-made sweep, and no scenario", hint=f"shoal sweep {path}")
     message = f"there is no file `{path}`, and no ready-made scenario of that name"
     beside = [str(other) for other in sorted(path.parent.glob("*.toml"))] if path.parent.is_dir() else []
     written = {**dict.fromkeys(beside), **dict.fromkeys(ready)}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from shoal._toml import toml_value
 from shoal.errors import ScenarioError
-from shoal.scenario import Scenario, read_text, read_traces
+from shoal.scenario import Scenario, read_scenario
 from shoal.table_files import Record, read_records
 from shoal.words import count_of
 
@@ -66,11 +66,9 @@ def scenario_with_sizes(path: Path, files: Mapping[str, Path]) -> tuple[Scenario
     Its flows may name the distributions, so the file is only checked together with them.
     """
     read = {name: read_sizes(file) for name, file in files.items()}
-    text = read_text(path)
     tables = [(f"distributions.{name}", toml_value(sizes.table)) for name, sizes in read.items()]
     notes = [f"`{name}`: {note}" for name, sizes in read.items() for note in sizes.notes]
-    traces, warnings = read_traces(text, path)
-    return Scenario(text, str(path), (*traces, *tables), warnings), notes
+    return read_scenario(path, tables), notes
 
 
 def read_sizes(path: str | Path) -> Sizes:

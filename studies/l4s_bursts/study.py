@@ -35,6 +35,7 @@ STEPS_MS = (1, 5, 20)
 HEADS = ("hosts", "link", "step, ms")
 MEASURED = (
     "Prague's share, %",
+    "ECT marked, %",
     "ECT delay, 50 %, ms",
     "ECT delay, 99 %, ms",
     "other delay, mean, ms",
@@ -54,6 +55,7 @@ def values(hosts: str, link: str, step_ms: int) -> tuple[float, ...]:
     rows = [
         (
             100 / (1 + result.metric("rate_ratio('cubic', 'prague')")),
+            100 * result.bottlenecks[0]["ect"]["marked"] / result.bottlenecks[0]["ect"]["arrived"],
             result.metric("delay_ms('ect', 'p50')"),
             result.metric("delay_ms('ect', 'p99')"),
             result.metric("delay_ms('not_ect')"),
@@ -82,7 +84,7 @@ def figure(measured: Mapping[tuple[str, str, int], tuple[float, ...]]) -> Figure
     with paper_style():
         drawn = Figure(figsize=(two_columns, 2.4), layout="constrained")
         panels = drawn.subplots(1, 2)
-        for panel, column in zip(panels, (0, 2), strict=True):
+        for panel, column in zip(panels, (0, 3), strict=True):
             for number, step_ms in enumerate(STEPS_MS):
                 y = [measured["packet by packet", link, step_ms][column] for link in LINKS]
                 label = f"step of {step_ms} ms"

@@ -596,3 +596,34 @@ def test_a_ready_made_sweep_has_a_name(inside: Cli) -> None:
     done = inside("sweep", "safety-mop")
     assert done.code == 4
     assert "did you mean `safety-map`?" in done.err
+
+
+def test_a_map_of_ratios_takes_a_flow_that_sends_nothing(inside: Cli, tiny: Path) -> None:
+    short = ["--set", "duration=2 s", "--set", "warmup=1 s", "--set", "flows.classic.start=0 s"]
+    grid = ["--axis", "bottleneck.rate=4:20:3 Mbit/s", "--axis", "flows.scalable.start=0 s,1 s,1.9999 s"]
+    done = inside("sweep", "l4s", *short, *grid, "--metric", "rate_ratio('scalable', 'classic')", "--out", "map")
+    assert done.code == 0, done.err
+    means = pl.read_csv(tiny / "map" / "figures" / "sweep-heat.csv")["mean"].to_list()
+    assert 0.0 in means
+    assert max(means) > 0.0
+
+
+def test_a_map_says_what_it_leaves_out_and_how_to_repeat_it(inside: Cli, tiny: Path) -> None:
+    grid = ["--axis", f"{K}=5 packets,10 packets,20 packets", "--axis", "flows.dctcp.rtt=10 ms,20 ms,40 ms"]
+    groups = ["--axis", "title=a,b,c,d,e,f,g,h,i,j,k,l,m"]
+    metrics = ["--metric", "u=utilisation()", "--metric", "j=jain()"]
+    assert inside("sweep", "tiny.toml", *grid, *groups, *metrics, "--seeds", "2", "--out", "map").code == 0
+    page = (tiny / "map" / "report.html").read_text(encoding="utf-8")
+    for words in ("Not shown: j.", "Not shown: the last 1 combination of", "shoal run points/NUMBER.toml --seeds 2"):
+        assert words in page, words
+
+
+def test_a_sweep_is_no_scenario(inside: Cli, tiny: Path) -> None:
+    for command in ("run", "check"):
+        done = inside(command, "safety-map")
+        assert (done.code, "hint: shoal sweep safety-map" in done.err) == (4, True), done.err
+        done = inside(command, "sweep.toml")
+        assert (done.code, "hint: shoal sweep sweep.toml" in done.err) == (2, True), done.err
+    # A folder of results does not hide a ready-made scenario.
+    (tiny / "l4s").mkdir()
+    assert inside("check", "l4s").code == 0

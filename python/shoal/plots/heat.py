@@ -89,8 +89,16 @@ def draw_bar(panels: Sequence[Axes], mesh: QuadMesh, label: str) -> None:
     bar = panels[0].figure.colorbar(mesh, ax=panels, label=label, shrink=1.0 if len(panels) == 1 else 0.6)
     bar.outline.set_linewidth(0.4)
     if isinstance(mesh.norm, LogNorm):
+        # A bar of less than two decades has numbers between them as well.
+        low, high = mesh.get_clim()
+        is_short = low is not None and high is not None and high < 100 * low
         bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        bar.ax.yaxis.set_minor_formatter(NullFormatter())
+        bar.ax.yaxis.set_minor_formatter(FuncFormatter(_few) if is_short else NullFormatter())
+
+
+def _few(value: float, _: object) -> str:
+    """2 and 5 in each decade, as 1 is written there already."""
+    return f"{value:g}" if f"{value:e}"[0] in "25" else ""
 
 
 def _norm(z: Numbers, scale: str, span: tuple[float, float] | None, centre: float | None) -> Normalize:
@@ -98,10 +106,14 @@ def _norm(z: Numbers, scale: str, span: tuple[float, float] | None, centre: floa
     known = z[~np.isnan(z)]
     low, high = span or ((float(known.min()), float(known.max())) if len(known) else (0.0, 1.0))
     if scale == "log":
+        # What is not above zero has the first colour; where nothing is, a decade is as good as any range.
+        above = known[known > 0]
+        low = low if low > 0 else float(above.min()) if len(above) else 0.1
+        high = max(high, low)
         if centre is not None:
-            reach = max(high / centre, centre / low)
+            reach = max(high / centre, centre / low, 1.1)
             low, high = centre / reach, centre * reach
-        return LogNorm(low, high, clip=True)
+        return LogNorm(low, max(high, 1.01 * low), clip=True)
     if centre is not None and low < centre < high:
         return TwoSlopeNorm(centre, low, high)
     return Normalize(low, high, clip=True)

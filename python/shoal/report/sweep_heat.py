@@ -17,6 +17,7 @@ from shoal.plots.style import Drawn, paper_style, two_columns
 from shoal.report.sweep_axes import SweptAxes
 from shoal.runs.rows import Rows
 from shoal.stats import Estimate
+from shoal.words import count_of
 
 # Fewer values of an axis are better seen as lines.
 _least_values = 3
@@ -26,6 +27,8 @@ _most_panels = 12
 _most_written = 70
 # Letters of a panel's title that fit on a line, for each number of columns.
 _title_letters = {1: 90, 2: 44, 3: 27}
+# Letters of a bar's label that fit beside it.
+_bar_letters = 30
 #: Where scenarios of points are, beside the report.
 POINTS = "points"
 
@@ -37,14 +40,14 @@ def heat_maps(rows: Rows, axes: SweptAxes) -> Drawn | None:
         return None
     x_key, y_key = keys
     groups = _groups(rows, axes, keys)
-    maps = [(name, text, label, points) for name, text in rows.plan.metrics.items() for label, points in groups.items()]
-    if len(maps) > _most_panels:
-        maps = maps[: _most_panels // len(groups) * len(groups)] or maps[:_most_panels]
+    shown = dict(list(groups.items())[:_most_panels])
+    metrics = dict(list(rows.plan.metrics.items())[: _most_panels // len(shown)])
+    maps = [(name, text, label, points) for name, text in metrics.items() for label, points in shown.items()]
     x, y = (sorted(axes.number(value) for value in axes.values[key]) for key in keys)
     columns = min(2 if len(groups) < 3 else 3, len(maps))
     count = math.ceil(len(maps) / columns)
     # Many panels of a metric share their bar of colours.
-    shares = len(groups) > 2
+    shares = len(shown) > 2
     titles = {label: _title(rows, axes, keys, points[0]) for label, points in groups.items()}
     records: list[dict[str, object]] = []
     with paper_style():
@@ -62,7 +65,7 @@ def heat_maps(rows: Rows, axes: SweptAxes) -> Drawn | None:
                 if isinstance(cell, Estimate):
                     z[at] = cell.mean
             panel = panels[number]
-            is_ratio = text.startswith("rate_ratio(")
+            is_ratio = _is_ratio(text)
             mesh = draw_heat(
                 panel,
                 x,
@@ -85,9 +88,9 @@ def heat_maps(rows: Rows, axes: SweptAxes) -> Drawn | None:
                 ylabel=axes.label(y_key) if number % columns == 0 else "",
                 title="\n".join(textwrap.fill(line, _title_letters[columns]) for line in titles[label]),
             )
-            if shares and (number + 1) % len(groups) == 0:
-                first = number + 1 - len(groups)
-                draw_bar(panels[first : number + 1], mesh, name)
+            if shares and (number + 1) % len(shown) == 0:
+                first = number + 1 - len(shown)
+                draw_bar(panels[first : number + 1], mesh, textwrap.fill(name, _bar_letters))
             records += _cells(name, label, x, y, z)
     schema = {"metric": pl.String, "series": pl.String, "x": pl.Float64, "y": pl.Float64, "mean": pl.Float64}
     return Drawn(
@@ -95,8 +98,34 @@ def heat_maps(rows: Rows, axes: SweptAxes) -> Drawn | None:
         "Metrics over two axes",
         figure,
         pl.DataFrame(records, schema=schema),
-        f"A cell leads to the scenario of its point, in the folder {POINTS}.",
+        " ".join([_replay(rows), *_left_out(rows, len(metrics), len(groups) - len(shown))]),
     )
+
+
+def _is_ratio(text: str) -> bool:
+    """Whether an expression is nothing but a ratio of rates."""
+    return text.startswith("rate_ratio(") and text.endswith(")") and text.count("(") == 1
+
+
+def _replay(rows: Rows) -> str:
+    """How the runs behind a cell are repeated."""
+    plane, seeds = " --on linux" if rows.plan.kernel else "", rows.plan.seeds
+    command = f"shoal run {POINTS}/NUMBER.toml{plane}"
+    if rows.plan.until is not None:
+        how = f"{command} --seeds with as many as the table says"
+    elif isinstance(seeds, int):
+        how = command + (f" --seeds {seeds}" if seeds > 1 else "")
+    else:
+        how = f"{command} --set seed=SEED for each of {', '.join(map(str, seeds))}"
+    return f"A cell leads to the scenario of its point, and is repeated by {how}."
+
+
+def _left_out(rows: Rows, metrics: int, groups: int) -> Iterator[str]:
+    """What there was no room for."""
+    if names := list(rows.plan.metrics)[metrics:]:
+        yield f"Not shown: {', '.join(names)}."
+    if groups:
+        yield f"Not shown: the last {count_of(groups, 'combination')} of the other axes. The tables have all."
 
 
 def write_points(rows: Rows, folder: Path) -> None:

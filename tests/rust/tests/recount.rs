@@ -20,6 +20,8 @@ struct Recount<'a> {
     /// Packets with their arrival, by what is first in, first out.
     waiting: BTreeMap<u32, VecDeque<(u64, Packet)>>,
     bytes: u64,
+    /// Queue protection sends some packets of a codepoint to the other queue, which no event tells: any may leave next.
+    redirects: bool,
     /// A full fq-codel drops several packets at once: each is reported with what is left after the last.
     drops_in_batches: bool,
     batch: Option<u64>,
@@ -53,6 +55,7 @@ impl<'a> Recount<'a> {
             overhead: link.overhead_bytes.into(),
             lane: lane_of(&link.queue),
             waiting: BTreeMap::new(),
+            redirects: redirects(&link.queue),
             drops_in_batches: matches!(link.queue, QueueConfig::FqCodel(_)),
             batch: None,
             bytes: 0,
@@ -131,12 +134,26 @@ impl<'a> Recount<'a> {
 
     /// The lane that a packet waits in; a mark may have changed its codepoint since it came.
     fn lane(&mut self, seen: &Seen, last: bool) -> &mut VecDeque<(u64, Packet)> {
+        if self.redirects {
+            self.bring_to_an_end(seen, last);
+        }
         let is = |lane: &VecDeque<(u64, Packet)>| {
             let end = if last { lane.back() } else { lane.front() };
             end.is_some_and(|(_, packet)| identity(packet) == identity(&seen.packet))
         };
         let lane = self.waiting.values_mut().find(|lane| is(lane));
         lane.unwrap_or_else(|| panic!("not first in, first out: {seen:?}"))
+    }
+
+    /// Moves a packet to the end of its lane at which it is looked for.
+    fn bring_to_an_end(&mut self, seen: &Seen, last: bool) {
+        for lane in self.waiting.values_mut() {
+            let at = lane.iter().position(|(_, packet)| identity(packet) == identity(&seen.packet));
+            if let Some(waited) = at.and_then(|at| lane.remove(at)) {
+                if last { lane.push_back(waited) } else { lane.push_front(waited) }
+                return;
+            }
+        }
     }
 
     fn remove(&mut self, packet: &Packet, seen: &Seen) {
@@ -198,6 +215,15 @@ fn lane_of(queue: &QueueConfig) -> fn(&Packet) -> u32 {
         // A flow has one queue of a port, and in each queue of `two-classes` packets stay in order.
         QueueConfig::FqCodel(_) | QueueConfig::Classes(_) => |packet| packet.flow.0,
         _ => |_| 0,
+    }
+}
+
+/// Whether packets of one class may be in two queues.
+const fn redirects(queue: &QueueConfig) -> bool {
+    match queue {
+        QueueConfig::DualCoupled(dual) => dual.protection.is_some(),
+        QueueConfig::DualPi2(dual) => dual.protection.is_some(),
+        _ => false,
     }
 }
 

@@ -86,6 +86,17 @@ fn every_preset_is_written_in_full_and_read_back() {
     }
 }
 
+/// Defaults stand beside what excludes them, when a scenario is written in full.
+#[test]
+fn a_selector_is_written_in_full_and_read_back() {
+    let law = "aqm = { kind = \"fq-codel\", ce_threshold = \"1 ms\", ce_threshold_selector = \"0x1/0x3\" }";
+    let written = document(law, "cc = \"reno\"", "");
+    let again = Document::from_json(&written.to_json(), "json").unwrap_or_else(|e| panic!("{e}"));
+    let queue = |document: &Document| format!("{:?}", document.resolve(None).unwrap().links[0].queue);
+    assert_eq!(queue(&again), queue(&written));
+    assert!(queue(&again).contains("Field"), "{}", queue(&again));
+}
+
 #[test]
 fn red_of_dctth_as_tc_gets_it() {
     // De Schepper et al. 2015: limit 1600000 min 120000 max 360000 avpkt 1000 burst 220 ecn bandwidth 40Mbit.

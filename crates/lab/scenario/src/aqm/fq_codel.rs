@@ -126,7 +126,9 @@ impl Place<'_> {
             let hint = "write ce_threshold, as in \"1 ms\", or remove the selector";
             self.keys.error(key, "a selector needs a ce_threshold", hint);
         }
-        if self.port.remarks.is_written(&self.keys.at("ce_threshold_for")) {
+        // The default stands in every scenario that was written in full, beside a selector as well.
+        let is_default = matches!(fq.ce_threshold_for, ThresholdFor::Ect);
+        if self.port.remarks.is_written(&self.keys.at("ce_threshold_for")) && !is_default {
             self.keys.error(key, "ce_threshold_for excludes ce_threshold_selector", "keep one of them");
         }
         CeThresholdFor::Field { value, mask }
