@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field
 from functools import cached_property
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal import _native
 from shoal._arguments import explained
-from shoal._toml import refuse_deep, toml_document, toml_value
+from shoal._toml import read_toml, refuse_deep, toml_document, toml_value
 from shoal.errors import OutputError, ScenarioError, UsageError
 from shoal.flow_lists import given_lists, keep_lists, lists_in
 from shoal.link_traces import traces_in
@@ -288,6 +289,14 @@ def read_traces(text: str, path: Path) -> tuple[tuple[tuple[str, str], ...], tup
     return tuple((key, toml_value(value)) for key, value in (*entries, *lists_in(text, path))), tuple(warnings)
 
 
+def is_sweep(text: str, name: object) -> bool:
+    """Whether a file is a sweep and no scenario: it names a scenario; ``name`` is for messages."""
+    try:
+        return "scenario" in read_toml(text, name)
+    except tomllib.TOMLDecodeError:
+        return False
+
+
 def read_scenario(path: Path, tables: Sequence[tuple[str, str]] = ()) -> Scenario:
     """The scenario of a file, with the values of further keys as texts in TOML.
 
@@ -305,8 +314,6 @@ def read_scenario(path: Path, tables: Sequence[tuple[str, str]] = ()) -> Scenari
     try:
         return Scenario(text, str(path), (*traces, *tables), warnings)
     except ScenarioError:
-        from shoal.sweeps.file import is_sweep
-
         if is_sweep(text, path):
             raise UsageError(f"`{path}` is a sweep, and no scenario", hint=f"shoal sweep {path}") from None
         raise

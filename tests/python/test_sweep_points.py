@@ -25,6 +25,7 @@ from shoal.runs.plan import Plan, check
 from shoal.runs.record import Record, Said, Undefined
 from shoal.runs.rows import Failure, Rows
 from shoal.runs.until import Until
+from shoal.scenario import is_sweep
 from shoal.seeds import checked_seed, most_seeds, seed_list
 from shoal.stats import Estimate
 from shoal.sweeps import file as files
@@ -352,9 +353,9 @@ def test_a_file_names_itself_and_its_scenario(folder: Path) -> None:
         with pytest.raises(UsageError, match=message) as caught:
             files.read_sweep(path)
         assert str(caught.value).startswith(f"{path}: ")
-    assert files.is_sweep('scenario = "x"', "file")
-    assert not files.is_sweep("title = 'x'", "file")
-    assert not files.is_sweep("scenario = ", "file")
+    assert is_sweep('scenario = "x"', "file")
+    assert not is_sweep("title = 'x'", "file")
+    assert not is_sweep("scenario = ", "file")
     sizes = folder / "sizes.csv"
     sizes.write_text("bytes,part\n1000,0.5\n2000,1\n", encoding="utf-8")
     content = {"scenario": "tiny.toml", "axes": {K: ["5 packets"]}, "sizes": {"mine": "sizes.csv"}}

@@ -19,7 +19,7 @@ from shoal.cli.out import results_in, say_written
 from shoal.cli.planes import Plane
 from shoal.cli.sweep_output import show, write
 from shoal.errors import UsageError
-from shoal.scenario import read_text
+from shoal.scenario import is_sweep, read_text
 from shoal.shipped import find_scenario
 
 if TYPE_CHECKING:
@@ -262,7 +262,7 @@ class _Asked:
 
 def _subject(path: Path, given: _Given) -> _Asked:
     from shoal.runs.plan import Plan
-    from shoal.sweeps.file import is_sweep, read_sweep
+    from shoal.sweeps.file import read_sweep
 
     source = find_scenario(path, or_sweep=True)
     is_plan = source.suffix == ".json"

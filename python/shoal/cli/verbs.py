@@ -57,7 +57,9 @@ VERBS = {
     ),
     "report": Verb("report", "report", "Make report and figures again from saved data; nothing is run."),
     "list": Verb(
-        "list_", "list_", "List what exists: models of each kind, switches, ready-made scenarios, papers, metrics."
+        "list_",
+        "list_",
+        "List what exists: models of each kind, switches, ready-made scenarios and sweeps, papers, metrics.",
     ),
     "describe": Verb(
         "describe", "describe", "Describe a model: what it follows, its parameters with sources, its known differences."

@@ -112,14 +112,6 @@ sample_keys = [
 ]
 
 
-def is_sweep(text: str, name: object) -> bool:
-    """Whether a file is a sweep and no scenario: it names a scenario; ``name`` is for messages."""
-    try:
-        return "scenario" in read_toml(text, name)
-    except tomllib.TOMLDecodeError:
-        return False
-
-
 @dataclass(frozen=True)
 class SweepFile:
     """A sweep file that was read.

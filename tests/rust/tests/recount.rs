@@ -150,7 +150,11 @@ impl<'a> Recount<'a> {
         for lane in self.waiting.values_mut() {
             let at = lane.iter().position(|(_, packet)| identity(packet) == identity(&seen.packet));
             if let Some(waited) = at.and_then(|at| lane.remove(at)) {
-                if last { lane.push_back(waited) } else { lane.push_front(waited) }
+                if last {
+                    lane.push_back(waited)
+                } else {
+                    lane.push_front(waited)
+                }
                 return;
             }
         }
