@@ -151,9 +151,9 @@ impl<'a> Recount<'a> {
             let at = lane.iter().position(|(_, packet)| identity(packet) == identity(&seen.packet));
             if let Some(waited) = at.and_then(|at| lane.remove(at)) {
                 if last {
-                    lane.push_back(waited)
+                    lane.push_back(waited);
                 } else {
-                    lane.push_front(waited)
+                    lane.push_front(waited);
                 }
                 return;
             }
