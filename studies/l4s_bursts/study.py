@@ -66,20 +66,21 @@ def values(hosts: str, link: str, step_ms: int) -> tuple[float, ...]:
     return tuple(float(value) for value in np.mean(rows, axis=0))
 
 
-def points() -> list[tuple[str, str, int]]:
-    """Hosts of every kind without and with grants, and every step where the link has grants."""
-    return [
-        *((hosts, link, STEPS_MS[0]) for hosts in HOSTS for link in (WITHOUT, "a grant every 6 ms")),
-        *(("packet by packet", link, step_ms) for step_ms in STEPS_MS for link in LINKS),
-    ]
+# Hosts, link and step in ms of a row.
+Point = tuple[str, str, int]
+# Rows by the heading above them: hosts of every kind without and with grants, and every step of every link.
+POINTS: Mapping[str, list[Point]] = {
+    "Hosts": [(hosts, link, STEPS_MS[0]) for hosts in HOSTS for link in (WITHOUT, "a grant every 6 ms")],
+    "Links and steps": [("packet by packet", link, step_ms) for step_ms in STEPS_MS for link in LINKS],
+}
 
 
-def cells_of(point: tuple[str, str, int]) -> dict[str, str]:
+def in_words(measured: tuple[float, ...]) -> dict[str, str]:
     """The measured cells of a row by their titles."""
-    return dict(zip(MEASURED, (f"{value:.1f}" for value in values(*point)), strict=True))
+    return dict(zip(MEASURED, (f"{value:.1f}" for value in measured), strict=True))
 
 
-def figure(measured: Mapping[tuple[str, str, int], tuple[float, ...]]) -> Figure:
+def figure(measured: Mapping[Point, tuple[float, ...]]) -> Figure:
     """Share and delay over the gap between grants, a line for each step."""
     with paper_style():
         drawn = Figure(figsize=(two_columns, 2.4), layout="constrained")
@@ -100,27 +101,27 @@ def figure(measured: Mapping[tuple[str, str, int], tuple[float, ...]]) -> Figure
 
 def measure() -> Iterator[str | Figure]:
     """Every row, and the figure."""
-    measured = {point: values(*point) for point in dict.fromkeys(points())}
+    measured = {point: values(*point) for points in POINTS.values() for point in points}
     yield (
         f"One flow of each, round trips of 20 ms, 40 Mbit/s, the mean of {len(SEEDS)} seeds. A link without a pause "
         "sends packet by packet; one with grants sends what waits at once, 3.3 packets for each millisecond of the gap."
     )
-    for title, rows in (
-        ("Hosts", points()[: 2 * len(HOSTS)]),
-        ("Links and steps", points()[2 * len(HOSTS) :]),
-    ):
+    for title, points in POINTS.items():
         yield f"## {title}"
-        yield table(
-            (*HEADS, *MEASURED), [(*point, *(f"{value:.1f}" for value in measured[point])) for point in rows], "llr"
-        )
+        yield table((*HEADS, *MEASURED), [(*point, *in_words(measured[point]).values()) for point in points], "llr")
     yield figure(measured)
+
+
+def again(point: Point) -> dict[str, str]:
+    """What is measured of a row."""
+    return in_words(values(*point))
 
 
 def cells() -> Iterator[Cell]:
     """Every row."""
-    for number, point in enumerate(points()):
-        section = "Hosts" if number < 2 * len(HOSTS) else "Links and steps"
-        yield Cell(section, (point[0], point[1], str(point[2])), partial(cells_of, point), cpu_s=3)
+    for section, points in POINTS.items():
+        for point in points:
+            yield Cell(section, tuple(map(str, point)), partial(again, point), cpu_s=3)
 
 
 STUDY = Study(

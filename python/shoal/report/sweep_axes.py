@@ -62,9 +62,13 @@ class SweptAxes:
         lines = self.lines()
         return len(lines) <= most and all(len(points) > 1 for points in lines.values())
 
-    def named(self, values: dict[str, object], between: str = ", ") -> str:
+    def named(self, values: dict[str, object]) -> str:
         """What a legend calls some values."""
-        return between.join(f"{self.labels[key]} = {brief(value)}" for key, value in values.items())
+        return ", ".join(self.words(values))
+
+    def words(self, values: dict[str, object]) -> list[str]:
+        """What a legend calls each of some values."""
+        return [f"{self.labels[key]} = {brief(value)}" for key, value in values.items()]
 
     def positions(self, key: str, points: Iterable[int]) -> list[float]:
         """Where points are on an axis: at their numbers, or side by side."""

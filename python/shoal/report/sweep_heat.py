@@ -48,7 +48,7 @@ def heat_maps(rows: Rows, axes: SweptAxes) -> Drawn | None:
     count = math.ceil(len(maps) / columns)
     # Many panels of a metric share their bar of colours.
     shares = len(shown) > 2
-    titles = {label: _title(rows, axes, keys, points[0]) for label, points in groups.items()}
+    titles = {label: axes.words(_rest(rows, keys, points[0])) for label, points in shown.items()}
     records: list[dict[str, object]] = []
     with paper_style():
         figure = Figure(figsize=(two_columns, (2.3 if columns < 3 else 1.95) * count), layout="constrained")
@@ -149,11 +149,6 @@ def _keys(rows: Rows, axes: SweptAxes) -> tuple[str, str] | None:
 def _rest(rows: Rows, keys: tuple[str, str], point_index: int) -> dict[str, object]:
     """The values of a point but those of the two axes."""
     return {key: value for key, value in rows[point_index].items() if key not in keys}
-
-
-def _title(rows: Rows, axes: SweptAxes, keys: tuple[str, str], point_index: int) -> list[str]:
-    """The lines of a panel's title."""
-    return axes.named(_rest(rows, keys, point_index), "\n").split("\n")
 
 
 def _groups(rows: Rows, axes: SweptAxes, keys: tuple[str, str]) -> dict[str, list[int]]:
