@@ -112,6 +112,33 @@ void read_facts(struct flow *flow)
 	}
 }
 
+/*
+ * As much as the rate of the sender carries in the budget, less what waits of earlier frames, within the bounds of the
+ * encoder. The rate is the window in a smoothed round trip, or the pacing rate if that is lower; none is known before
+ * the first round trip.
+ */
+uint64_t frame_bytes(const struct flow *flow)
+{
+	const struct flow_plan *plan = &flow->plan;
+	struct tcp_facts tcp;
+	socklen_t size = sizeof(tcp);
+	uint64_t rate, bytes, unsent;
+
+	if (plan->bytes >= plan->most || !flow->connected)
+		return plan->bytes;
+	if (getsockopt(flow->sender, IPPROTO_TCP, TCP_INFO, &tcp, &size))
+		fail_errno("cannot ask for the rate of a sender");
+	if (!tcp.rtt)
+		return plan->bytes;
+	rate = (uint64_t)tcp.snd_cwnd * tcp.snd_mss * 1000000 / tcp.rtt;
+	if (rate > tcp.pacing_rate)
+		rate = tcp.pacing_rate;
+	bytes = (uint64_t)((unsigned __int128)rate * plan->budget / 1000000000);
+	unsent = flow->to_write + tcp.notsent_bytes;
+	bytes = bytes > unsent ? bytes - unsent : 0;
+	return bytes < plan->bytes ? plan->bytes : bytes > plan->most ? plan->most : bytes;
+}
+
 void report(uint32_t number, enum record_kind kind, uint64_t now, uint64_t value)
 {
 	struct flow_record record = flows[number].last;

@@ -37,6 +37,8 @@ extern uint64_t origin;
 void read_facts(struct flow *flow);
 void report(uint32_t number, enum record_kind kind, uint64_t now, uint64_t value);
 void finish(uint32_t number, uint64_t now);
+/* Bytes of the next frame of a flow. */
+uint64_t frame_bytes(const struct flow *flow);
 
 /* stream.c */
 void write_more(struct flow *flow);

@@ -120,10 +120,11 @@ struct flow_plan {
 	enum app app;
 	/*
 	 * Parameters of each kind of application. Transfers: bytes, rounds, interval, barrier, news. Rate: bytes of a write,
-	 * interval. On-off: on (interval), off. Frames: bytes, interval. Requests: request, bytes of a response, rounds, think
-	 * time (interval), barrier. Datagrams: bytes of an IP packet, interval, ECN field. Iperf3: its duration (interval).
+	 * interval. On-off: on (interval), off. Frames: bytes of the smallest and of the largest, time in which the rate of
+	 * the sender carries one (budget), interval. Requests: request, bytes of a response, rounds, think time (interval),
+	 * barrier. Datagrams: bytes of an IP packet, interval, ECN field. Iperf3: its duration (interval).
 	 */
-	uint64_t bytes, rounds, interval, off, request;
+	uint64_t bytes, most, budget, rounds, interval, off, request;
 	uint64_t barrier; /* number of the group whose rounds wait for the slowest flow, or NEVER */
 	uint64_t news;	  /* how long the sender takes to learn that a round is over */
 	uint32_t ecn;
@@ -158,7 +159,7 @@ enum record_kind {
 	REC_VALUED = REC_ASKED, /* in the kinds from here on, `received` has the meaning stated here */
 	REC_ANSWERED = 7,
 	REC_ROUND = 8,		/* the last flow of a barrier has arrived; received: start of the next round, or NEVER */
-	REC_WRITTEN = 9,	/* a frame was written */
+	REC_WRITTEN = 9,	/* a frame was written; received: bytes of the stream that the application has written */
 	REC_DELIVERED = 10,	/* frames; received: bytes of the stream that the receiver has read */
 	REC_SENT = 11,		/* a datagram was sent */
 	REC_PATH = 13,		/* flow: number of the link; has_alpha: whether its netem counts; see paths.c */

@@ -85,12 +85,12 @@ static void transfer_done(uint32_t number, uint64_t now)
 }
 
 /* Called when the receiver has read more of the stream. */
-static void delivered(uint32_t number, uint64_t before, uint64_t now)
+static void delivered(uint32_t number, uint64_t now)
 {
 	struct flow *flow = &flows[number];
 	const struct flow_plan *plan = &flow->plan;
 
-	if (plan->app == APP_FRAMES && before / plan->bytes != flow->delivered / plan->bytes)
+	if (plan->app == APP_FRAMES)
 		report(number, REC_DELIVERED, now, flow->delivered);
 	if (plan->app == APP_TRANSFERS && plan->barrier != NEVER && flow->completed < flow->begun &&
 	    flow->delivered >= flow->target) {
@@ -136,8 +136,8 @@ static void work(uint32_t number, uint64_t now)
 		break;
 	case APP_FRAMES:
 		flow->begun++;
-		report(number, REC_WRITTEN, now, 0);
-		flow->to_write += plan->bytes;
+		flow->to_write += frame_bytes(flow);
+		report(number, REC_WRITTEN, now, flow->sent + flow->to_write);
 		write_more(flow);
 		again(number, plan->interval);
 		break;
@@ -243,7 +243,7 @@ static void receiver_event(uint32_t number, uint32_t events, uint64_t now)
 	size = discard(flow->receiver);
 	if (size > 0) {
 		flow->delivered += (uint64_t)size;
-		delivered(number, before, now);
+		delivered(number, now);
 		if (flow->plan.read_chunk > 1 && before < READ_AT_ONCE && flow->delivered >= READ_AT_ONCE)
 			read_in_chunks(flow);
 		return;

@@ -141,6 +141,8 @@ static void flow(struct words *w)
 	} else if (strcmp(app, "frames") == 0) {
 		plan.app = APP_FRAMES;
 		plan.bytes = number(w);
+		plan.most = number(w);
+		plan.budget = number(w);
 		plan.interval = number(w);
 	} else if (strcmp(app, "requests") == 0) {
 		plan.app = APP_REQUESTS;

@@ -568,6 +568,8 @@ class FrameSummary(TypedDict):
     stalled_s: float
     #: The longest of them, in seconds.
     longest_stall_s: float
+    #: Sizes of the frames that were written, in bytes, if an encoder adapts them. Quantiles are exact.
+    size_bytes: NotRequired[Distribution]
 
 
 class RateSummary(TypedDict):

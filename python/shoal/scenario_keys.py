@@ -779,10 +779,18 @@ class FlowAppRequest(TypedDict):
     barrier: NotRequired[bool]
 
 
+class FlowAppFrameFrameMinRate(TypedDict):
+    """Keys: the table flow app frame frame min rate."""
+
+    min_rate: str
+    max_rate: str
+    budget: NotRequired[str]
+
+
 class FlowAppFrame(TypedDict):
     """Keys: the table flow app frame."""
 
-    frame: str
+    frame: str | FlowAppFrameFrameMinRate
     every: str
     deadline: str
 

@@ -83,8 +83,9 @@ def wait_tables(runs: Runs) -> list[Table]:
     if rows:
         columns = ("Group", "Waited for", "Count", "Unfinished", "Mean", "P50", "P95", "P99", "Max")
         tables.append(Table("Exchanges and rounds", columns, rows, words=2))
-    frames = [_frame_row(runs, index) for index, group in enumerate(runs[0].groups) if group.get("frames")]
-    if frames:
+    video = [index for index, group in enumerate(runs[0].groups) if group.get("frames")]
+    if video:
+        adapts = any("size_bytes" in (runs[0].groups[index]["frames"] or {}) for index in video)
         heads = (
             "Group",
             "Due",
@@ -97,7 +98,8 @@ def wait_tables(runs: Runs) -> list[Table]:
             "Stalls",
             "Stalled",
         )
-        tables.append(Table("Frames", heads, frames))
+        heads += ("Mean size",) if adapts else ()
+        tables.append(Table("Frames", heads, [_frame_row(runs, index, adapts) for index in video]))
     return tables
 
 
@@ -121,7 +123,7 @@ def _wait_rows(runs: Runs, index: int) -> list[tuple[str, ...]]:
     ]
 
 
-def _frame_row(runs: Runs, index: int) -> tuple[str, ...]:
+def _frame_row(runs: Runs, index: int, with_size: bool) -> tuple[str, ...]:
     def of(*path: str) -> Estimate | None:
         return at(runs, "groups", index, "frames", *path)
 
@@ -134,6 +136,7 @@ def _frame_row(runs: Runs, index: int) -> tuple[str, ...]:
         milliseconds(of("lateness_s", "p50")),
         number(of("stalls"), digits=0),
         milliseconds(of("stalled_s")),
+        *((scaled(of("size_bytes", "mean"), 1e-3, "kB", digits=1),) if with_size else ()),
     )
 
 

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 
 import shoal
 from shoal_dev.study import simulated
@@ -259,4 +260,76 @@ SECTIONS = (
         partial(dual_queue_paper, "fq_codel", FQ_CODEL, "10240 packets"),
         goal_points=1.2,
     ),
+)
+
+
+@dataclass(frozen=True)
+class FallingRate:
+    """A figure that is published of scenario 2 of 2020: one flow whose link becomes slower after 30 s.
+
+    Attributes
+    ----------
+    key
+        The first cells of its row: packets in bursts or not, new rate in Mbit/s, RTT in ms, queue and controller.
+    what
+        What is published.
+    published
+        Its value.
+    unit
+        Its unit.
+    """
+
+    key: tuple[str, ...]
+    what: str
+    published: float
+    unit: str
+
+    def flow(self, seed: int, *, queue: str = "", controller: str = "") -> pl.DataFrame:
+        """The flow every tenth of a second, with another queue and another controller if there are any."""
+        bursts, rate_mbps, rtt_ms, published_queue, published_controller = self.key
+        changes: dict[str, object] = {
+            "topology.links.bottleneck.schedule.rates": [["0 s", "50 Mbit/s"], ["30 s", f"{rate_mbps} Mbit/s"]],
+            "topology.links.bottleneck.aqm": FALLING_QUEUES[queue or published_queue],
+            "topology.links.path.delay": f"{int(rtt_ms) / 2:g} ms",
+            "flows.flow-1.cc": SENDERS_2020[controller or published_controller],
+        }
+        if bursts == "bursty":
+            changes["topology.links.path.impairments"] = {"slot": {"min": "800 us", "max": "5 ms", "packets": 16}}
+        scenario = shoal.Scenario.from_file(FOLDER / "falling_rate.toml").override(changes)
+        (result,) = simulated(tables=True)([(scenario, seed)])
+        return result.table("flows")
+
+    def value(self, seed: int) -> float:
+        """What is published, measured."""
+        flow = self.flow(seed)
+        if self.what == UTILISATION_RATIO:
+            reference = self.flow(seed, queue="fq_codel", controller="cubic")
+            return delivered(flow) / delivered(reference)
+        after = flow.filter(pl.col("time_s") > FALL_S)
+        if self.what == HIGHEST_RTT:
+            return 1e3 * float(after["srtt_s"].to_numpy().max())
+        before = flow.filter(pl.col("time_s").is_between(FALL_S - 10, FALL_S))["srtt_s"].to_numpy().mean()
+        above = after.filter(pl.col("srtt_s") > 1.1 * before)["time_s"].to_numpy()
+        return float(above.max(initial=FALL_S)) - FALL_S
+
+
+def delivered(flow: pl.DataFrame) -> float:
+    """Mean rate of the payload that a flow has delivered, in bit/s."""
+    return float(flow["goodput_bps"].to_numpy().mean())
+
+
+FALL_S = 30
+FALLING_QUEUES: Mapping[str, Mapping[str, object]] = {
+    "fq_codel": FQ_CODEL,
+    "dualpi2": {"kind": "dualpi2", "form": "l4steam"},
+}
+SPIKE, HIGHEST_RTT, UTILISATION_RATIO = (
+    "the RTT is higher for",
+    "highest RTT of the sender",
+    "rate to that of CUBIC behind FQ-CoDel",
+)
+FALLING_RATES = (
+    FallingRate(("clean", "25", "80", "fq_codel", "prague"), SPIKE, 5, "s"),
+    FallingRate(("clean", "1", "80", "fq_codel", "prague"), HIGHEST_RTT, 4346, "ms"),
+    FallingRate(("bursty", "25", "20", "dualpi2", "prague"), UTILISATION_RATIO, 0.5, ""),
 )

@@ -10,12 +10,14 @@ from shoal_dev.study import Cell, Study
 from shoal_dev.tables import table
 from studies.l4s_laboratory.cases import (
     ECT_DELAY,
+    FALLING_RATES,
     OTHER_DELAY,
     RATIO,
     SECTIONS,
     SEEDS,
     SHARE,
     Case,
+    FallingRate,
     Section,
     measured,
 )
@@ -26,6 +28,8 @@ ABSENT = "none"
 # Ratios of Prague's rate to a classic flow's that were expected of single queues before anything was measured.
 RATIOS_EXPECTED = (13.0, 90.0)
 WORST = 5
+FALLING = "A rate that falls"
+HEADS_OF_FALLS = ("packets", "to, Mbit/s", "RTT, ms", "queue", "controller", "what")
 
 
 @dataclass(frozen=True)
@@ -160,6 +164,13 @@ def causes(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
         yield (each.section.title, " ".join(each.case.key), *cells)
 
 
+def falling_rate(case: FallingRate) -> dict[str, str]:
+    """What is measured of a rate that falls, by the titles of columns."""
+    values = [case.value(seed) for seed in SEEDS]
+    digits = 2 if case.published < 1 else 1 if case.published < 10 else 0
+    return {"measured, mean of the seeds": f"{np.mean(values):.{digits}f} {case.unit}".strip()}
+
+
 def measure() -> Iterator[str]:
     """How far shares and delays are from the published ones, the worst rows with another set-up; then every row."""
     sections = [[row(section, case) for case in section.cases()] for section in SECTIONS]
@@ -175,6 +186,17 @@ def measure() -> Iterator[str]:
     )
     heads = ("queue", "row", "published", f"{len(SEEDS)} seeds", *(variant.title for variant in VARIANTS))
     yield table(heads, list(causes(rows)), "llr")
+    yield f"## {FALLING}"
+    yield (
+        "One flow over 50 Mbit/s; the rate falls after 30 s of 60. The RTT is higher until the smoothed one is within "
+        "a tenth of its mean of the ten seconds before for good. Packets in bursts come to the queue as from slots of up "
+        "to 16 packets, 0.8 to 5 ms apart, and so do ACKs to the sender."
+    )
+    rows_of_falls = [
+        (*case.key, case.what, f"{case.published:g} {case.unit}".strip(), *falling_rate(case).values())
+        for case in FALLING_RATES
+    ]
+    yield table((*HEADS_OF_FALLS, "published", "measured, mean of the seeds"), rows_of_falls, "lrrlllr")
     for part in sections:
         yield f"## {part[0].section.title}"
         cells = [each.cells() for each in part]
@@ -183,6 +205,8 @@ def measure() -> Iterator[str]:
 
 def cells() -> Iterator[Cell]:
     """Every row."""
+    for fall in FALLING_RATES:
+        yield Cell(FALLING, (*fall.key, fall.what), partial(falling_rate, fall), cpu_s=8)
     for section in SECTIONS:
         for case in section.cases():
             yield Cell(section.title, case.key, partial(again, section, case), cpu_s=4)
@@ -191,7 +215,7 @@ def cells() -> Iterator[Cell]:
 STUDY = Study(
     title="Prague, CUBIC and Reno in two laboratories",
     about="published values are those of [heistp/l4s-tests](https://github.com/heistp/l4s-tests) of 2020 (commit "
-    "e21cd91, scenarios 1 and 6, one run a row) and of the laboratory of the "
+    "e21cd91, scenarios 1, 2 and 6, one run a row) and of the laboratory of the "
     "[paper of the dual queue](https://arxiv.org/abs/2209.01078) (2022)",
     measure=measure,
     takes="about three minutes",

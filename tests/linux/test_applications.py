@@ -78,6 +78,20 @@ def test_frames(image: Image) -> None:
     }
 
 
+@pytest.mark.parametrize("cc", ["cubic", "prague-0.7"])
+def test_an_encoder_follows_the_rate_of_its_sender(cc: str, image: Image) -> None:
+    """The rate is read alike on each plane: window, smoothed RTT (whole microseconds there), pace, what is unsent."""
+    app = '{ frame = { min_rate = "150 kbit/s", max_rate = "100 Mbit/s" }, every = "40 ms", deadline = "80 ms" }'
+    simulated, measured = both(f'cc = "{cc}", rtt = "20 ms", app = {app}', image, duration="500 ms")
+    [one, other] = [result.groups[0]["frames"] for result in (simulated, measured)]
+    assert one["due"] == other["due"]
+    assert one["on_time"] == pytest.approx(other["on_time"], abs=1), "a frame at its deadline"
+    # Sizes act on RTTs, and RTTs on sizes: later, when the queue is full, frames are alike only in their distribution.
+    for part in ("min", "p5", "p50", "mean", "p95", "max"):
+        assert other["size_bytes"][part] == pytest.approx(one["size_bytes"][part], rel=0.02), part
+    assert 750 < one["size_bytes"]["mean"] < one["size_bytes"]["max"] < 500_000, "within the bounds"
+
+
 def test_rounds_of_transfers_wait_for_the_slowest(image: Image) -> None:
     app = '{ transfer = "30 kB", rounds = 10, barrier = true }'
     simulated, measured = both(f'cc = "reno", rtt = ["10 ms", "30 ms"], app = {app}', image)

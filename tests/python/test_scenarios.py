@@ -91,6 +91,19 @@ def test_queue_length_decides_about_video() -> None:
         assert dual[f"on_time_{group}"] > plain[f"on_time_{group}"] + 0.3  # type: ignore[operator]
 
 
+def test_video_that_adapts_is_in_time_behind_two_queues() -> None:
+    """The point of the example: what follows accurate marks gets a share beside bulk, in time; a plain buffer, none."""
+    scenario = shortened("adaptive-video.toml").override({"duration": "30 s", "warmup": "10 s"})
+    dual = shoal.run(scenario)
+    assert dual.summary["on_time_video-prague"] > 0.999  # type: ignore[operator]
+    assert dual.metric("rate_ratio('video-prague', 'bulk-prague')") > 0.6
+    assert dual.metric("rate_ratio('video-prague', 'video-cubic')") > 1.5
+    sizes = dual.groups[0]["frames"]["size_bytes"]
+    assert 750 <= sizes["min"] < sizes["max"] <= 100_000, "150 kbit/s and 20 Mbit/s in 40 ms"
+    plain = shoal.run(scenario.override({"bottleneck.aqm": {"kind": "fifo"}})).summary
+    assert plain["on_time_video-prague"] == 0
+
+
 def test_lost_tails_hold_up_the_block() -> None:
     """The point of the example: DCTCP's rounds take the time of their bytes, CUBIC's now and then 200 ms."""
     scenario = shortened("incast-barrier.toml")
@@ -112,6 +125,9 @@ def test_waits_are_shown(cli: Cli, folder: Path) -> None:
     assert (folder / "out" / "figures" / "deliveries.png").stat().st_size > 10_000
     video = cli("run", str(FOLDER / "video.toml"), "--set", "duration=5 s", "--set", "warmup=1 s", "--seeds", "2")
     assert "On time" in video.out
+    assert "Mean size" not in video.out
+    adaptive = cli("run", str(FOLDER / "adaptive-video.toml"), "--set", "duration=5 s", "--set", "warmup=1 s")
+    assert "Mean size" in adaptive.out
     assert "±" in video.out
 
 

@@ -81,3 +81,45 @@ fn frames_written_before_the_stop_still_arrive() {
     // The last byte arrives at 1230.048 ms, its acknowledgement 10 ms later.
     assert!((1.24..1.29).contains(&flow.stop_s.expect("it stopped")), "{:?}", flow.stop_s);
 }
+
+/// Alone on 10 Mbit/s, with a window of 12 packets that does not grow (17,376 B in 20 ms and what the own queue adds),
+/// each frame is what the window carries in its budget; the bounds of the encoder hold beyond that.
+#[test]
+fn an_encoder_follows_the_rate_of_its_sender() {
+    let frames = |min: &str, max: &str, budget: &str| {
+        let encoder = format!(r#"{{ min_rate = "{min}", max_rate = "{max}", budget = "{budget}" }}"#);
+        let app = format!(r#"app = {{ frame = {encoder}, every = "100 ms", deadline = "90 ms" }}"#);
+        frames("10 s", "1 s", &format!("{app}\ncwnd_clamp = \"12 packets\"\ninitial_window = \"12 packets\""))
+    };
+    // 40 ms are at most two windows of 20 ms; packets of a window queue for up to 12 x 1.2 ms, which the SRTT has.
+    let all = frames("80 kbit/s", "10 Mbit/s", "40 ms");
+    let sizes = all.size_bytes.expect("an encoder adapts them");
+    let (least, most) = (sizes.min.unwrap(), sizes.max.unwrap());
+    assert!(
+        (2.0 * 17_376.0 * 20.0 / 35.0..2.0 * 17_376.0).contains(&least) && most < 2.0 * 17_376.0,
+        "{sizes:?}"
+    );
+    assert_eq!((all.due, all.on_time), (90, 90));
+    let half = frames("80 kbit/s", "10 Mbit/s", "20 ms").size_bytes.unwrap();
+    assert!((0.4..0.7).contains(&(half.mean.unwrap() / sizes.mean.unwrap())), "{half:?} {sizes:?}");
+    // 80 kbit/s are 1 kB in 100 ms, 160 kbit/s 2 kB.
+    let highest = frames("80 kbit/s", "160 kbit/s", "40 ms").size_bytes.unwrap();
+    assert_eq!((highest.min, highest.max), (Some(2000.0), Some(2000.0)));
+    let lowest = frames("8 Mbit/s", "9 Mbit/s", "1 ms").size_bytes.unwrap();
+    assert_eq!((lowest.min, lowest.max), (Some(100_000.0), Some(100_000.0)));
+}
+
+/// Frames may be twice what the line carries in their budget: what waits is taken off the next one, and none falls
+/// behind.
+#[test]
+fn what_waits_is_taken_off_the_next_frame() {
+    let app = r#"app = { frame = { min_rate = "80 kbit/s", max_rate = "50 Mbit/s", budget = "40 ms" },
+        every = "40 ms", deadline = "150 ms" }
+        initial_window = "64 packets"
+        cwnd_clamp = "64 packets""#;
+    let all = frames("20 s", "2 s", app);
+    let sizes = all.size_bytes.expect("an encoder adapts them");
+    // 10 Mbit/s are 48.3 kB of payload in 40 ms; a window of 64 packets is a rate of that with an SRTT of 77 ms.
+    assert!((45_000.0..48_400.0).contains(&sizes.mean.unwrap()), "{sizes:?}");
+    assert_eq!((all.missing, all.late), (0, 0), "{all:?}");
+}

@@ -139,7 +139,7 @@ const LINUX_6: &[Difference] = with_common![
         "three_sack_blocks_leave_no_room_for_an_option",
     ),
     Difference::new(
-        "The timeout of a SYN doubles from the first on; since 6.5 the kernel begins with four that do not \
+        "No difference, but younger than some of Linux 6: four timeouts of a SYN do not double, as since 6.5 \
          (tcp_syn_linear_timeouts).",
         "the_timeout_of_a_syn_doubles",
     ),

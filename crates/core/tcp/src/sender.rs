@@ -202,6 +202,32 @@ impl Sender {
     pub fn srtt(&self) -> Span {
         read!(self, sender => sender.srtt())
     }
+    /// Payload bytes a second that the window carries in a smoothed round trip, or the pace of a controller that sets
+    /// its own if that is lower: what an application learns from Linux' `struct tcp_info`. Zero before the first RTT
+    /// sample.
+    pub fn bytes_per_s(&self, config: &EndpointConfig, now: Time) -> u64 {
+        let (window, srtt) = (self.window(), self.srtt());
+        if srtt.is_zero() {
+            return 0;
+        }
+        let mss = match &self.0 {
+            Host::Linux(sender) => sender.mss(config, now),
+            Host::FreeBsd(_) => config.mss(),
+        };
+        let bytes = u128::from(window.cwnd) * u128::from(mss) / u128::from(window.quantum);
+        let rate = bytes * 1_000_000_000_000 / u128::from(srtt.as_picos());
+        let pace = read!(self, sender => sender.cc.pacing(window, srtt, self.in_flight(), mss.into()));
+        u64::try_from(rate).unwrap_or(u64::MAX).min(pace.map_or(u64::MAX, |pace| pace.bytes_per_s))
+    }
+    /// Bytes that the application has written.
+    pub fn written_bytes(&self) -> u64 {
+        // Data begin at 1.
+        read!(self, sender => sender.stream.written - 1)
+    }
+    /// Bytes that the application has written and that have not left for the first time.
+    pub fn unsent_bytes(&self) -> u64 {
+        read!(self, sender => sender.stream.written).saturating_sub(self.snd_nxt().max(1))
+    }
     /// Packets in flight.
     #[inline]
     pub fn in_flight(&self) -> u32 {

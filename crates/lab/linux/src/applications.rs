@@ -3,7 +3,7 @@
 use crate::controllers::Control;
 use crate::device::line;
 use crate::refusal::Refusals;
-use shoal_scenario::{App, Codepoint, Experiment, Flow};
+use shoal_scenario::{App, Codepoint, Experiment, Flow, FrameSize};
 use shoal_units::{Span, Stream};
 
 /// Most random times that are drawn before the guest starts.
@@ -26,7 +26,10 @@ pub(crate) fn words(experiment: &Experiment, flow: &Flow) -> String {
         }
         App::ConstantRate { chunk_bytes, interval } => format!("rate {chunk_bytes} {}", interval.as_nanos()),
         App::OnOff { on, off } => format!("on-off {} {}", on.as_nanos(), off.as_nanos()),
-        App::Frames { bytes, interval, .. } => format!("frames {bytes} {}", interval.as_nanos()),
+        App::Frames { size, interval, .. } => {
+            let FrameSize { least_bytes, most_bytes, budget } = size;
+            format!("frames {least_bytes} {most_bytes} {} {}", budget.as_nanos(), interval.as_nanos())
+        }
         App::Requests { request_bytes, response_bytes, rounds, think, .. } => {
             let rounds = rounds.map_or(NEVER.to_owned(), |rounds| rounds.to_string());
             let think = think.mean.as_nanos();

@@ -193,9 +193,9 @@ pub enum FlowKind {
     /// The slowest flow of a group has arrived; `received` is the start of the next round in nanoseconds, or
     /// `u64::MAX`.
     Round,
-    /// A frame was written.
+    /// A frame was written, with which the application has written `received` bytes.
     Written,
-    /// Frames are complete at the receiver, which has read `received` bytes.
+    /// The receiver of frames has read `received` bytes.
     Delivered,
     /// A datagram was sent.
     Sent,

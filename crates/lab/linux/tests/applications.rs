@@ -37,7 +37,12 @@ fn applications_in_the_guests_words() {
             "{ request = \"1 B\", response = \"2 B\", rounds = 3, think = \"4 ms\", barrier = true }",
             "requests 1 2 3 4000000 0",
         ),
-        ("{ frame = \"20 kB\", every = \"40 ms\", deadline = \"50 ms\" }", "frames 20000 40000000"),
+        ("{ frame = \"20 kB\", every = \"40 ms\", deadline = \"50 ms\" }", "frames 20000 20000 0 40000000"),
+        (
+            "{ frame = { min_rate = \"200 kbit/s\", max_rate = \"8 Mbit/s\" }, every = \"40 ms\", \
+             deadline = \"50 ms\" }",
+            "frames 1000 40000 36000000 40000000",
+        ),
         ("{ transfer = \"9 kB\", rounds = 2, every = \"1 ms\" }", "transfers 9000 2 1000000 never 0"),
     ] {
         let plan = plan(&format!("flows = [{{ cc = \"reno\", rtt = \"20 ms\", app = {app} }}]")).unwrap();
@@ -198,10 +203,10 @@ trace = { series = "100 ms" }"#;
     let measured = run(
         flows,
         &[
-            record(100_000, 0, WRITTEN, 0, 0, 1),
+            record(100_000, 0, WRITTEN, 0, 1000, 1),
             record(130_000, 0, DELIVERED, 0, 1000, 1),
-            record(140_000, 0, WRITTEN, 0, 0, 2),
-            record(180_000, 0, WRITTEN, 0, 0, 3),
+            record(140_000, 0, WRITTEN, 0, 2000, 2),
+            record(180_000, 0, WRITTEN, 0, 3000, 3),
             record(235_000, 0, DELIVERED, 0, 3999, 3),
         ],
     );

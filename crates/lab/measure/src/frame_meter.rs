@@ -5,6 +5,7 @@ use crate::fields::described;
 use crate::metrics::{finite, order_statistics};
 use serde::{Deserialize, Serialize};
 use shoal_units::{Span, Time};
+use std::collections::VecDeque;
 
 described! {
 
@@ -32,6 +33,9 @@ pub struct FrameSummary {
     pub stalled_s: f64,
     /// The longest of them, in seconds.
     pub longest_stall_s: f64,
+    /// Sizes of the frames that were written, in bytes, if an encoder adapts them. Quantiles are exact.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size_bytes: Option<Distribution>,
 }
 }
 
@@ -44,14 +48,19 @@ pub struct FrameSummary {
 /// who prefers to wait.
 #[derive(Clone, Debug)]
 pub struct FrameMeter {
-    bytes: u64,
+    is_adaptive: bool,
     interval: Span,
     deadline: Span,
     window_start: Time,
     /// Time at which the first frame was written; all further ones follow at equal intervals.
     began: Time,
     written: u64,
+    written_bytes: u64,
     delivered: u64,
+    /// Bytes of the stream with which the frames that are under way are complete.
+    ends: VecDeque<u64>,
+    /// Bytes of the frames that were written inside the window, if their sizes differ.
+    sizes: Vec<f64>,
     /// Delays from write to delivery of the frames that were written inside the window.
     delays: Vec<Span>,
     player: Player,
@@ -76,42 +85,52 @@ pub struct FrameArrival {
 }
 
 impl FrameMeter {
-    /// A meter for frames of `bytes` every `interval`, due after `deadline`; frames written before
-    /// `window_start` do not count.
-    pub const fn new(bytes: u64, interval: Span, deadline: Span, window_start: Time) -> Self {
+    /// A meter for frames every `interval`, due after `deadline`; frames written before `window_start` do not count.
+    /// Sizes are measured if an encoder adapts them.
+    pub const fn new(is_adaptive: bool, interval: Span, deadline: Span, window_start: Time) -> Self {
         Self {
-            bytes,
+            is_adaptive,
             interval,
             deadline,
             window_start,
             began: Time::ZERO,
             written: 0,
+            written_bytes: 0,
             delivered: 0,
+            ends: VecDeque::new(),
+            sizes: Vec::new(),
             delays: Vec::new(),
             player: Player { due: Time::ZERO, stalls: 0, stalled: Span::ZERO, longest: Span::ZERO },
         }
     }
 
-    /// Reports that a frame is written. All but the first are an interval apart.
-    pub fn on_written(&mut self, now: Time) {
+    /// Reports that a frame is written, with which the application has written `bytes` of the stream. All but the first
+    /// are an interval apart.
+    pub fn on_written(&mut self, bytes: u64, now: Time) {
         if self.written == 0 {
             self.began = now;
         }
         debug_assert_eq!(now, self.written_at(self.written));
+        if self.is_adaptive && now >= self.window_start {
+            self.sizes.push((bytes - self.written_bytes) as f64);
+        }
         self.written += 1;
+        self.written_bytes = bytes;
+        self.ends.push_back(bytes);
     }
 
-    /// Bytes of the stream with which the next frame is complete.
+    /// Bytes of the stream with which the next frame is complete; [`u64::MAX`] if none is under way.
     pub fn awaited_bytes(&self) -> u64 {
-        self.bytes * (self.delivered + 1)
+        self.ends.front().copied().unwrap_or(u64::MAX)
     }
 
     /// The next frame, if `bytes` of the stream delivered in order complete one. Must be called until it
     /// returns `None`.
     pub fn on_delivered(&mut self, bytes: u64, now: Time) -> Option<FrameArrival> {
-        if bytes < self.awaited_bytes() || self.delivered == self.written {
+        if bytes < self.awaited_bytes() {
             return None;
         }
+        self.ends.pop_front();
         let number = self.delivered;
         self.delivered += 1;
         let took = now.since(self.written_at(number));
@@ -169,7 +188,7 @@ impl FrameSummary {
     /// Summary of the frames of several flows.
     pub fn of<'a>(meters: impl IntoIterator<Item = &'a FrameMeter>, end: Time) -> Self {
         let (mut due, mut in_time, mut late) = (0, 0, 0);
-        let (mut delays, mut lateness) = (Vec::new(), Vec::new());
+        let (mut delays, mut lateness, mut sizes) = (Vec::new(), Vec::new(), Vec::new());
         let mut player = Player::default();
         for meter in meters {
             let own_due = meter.due(end);
@@ -186,6 +205,7 @@ impl FrameSummary {
             late += own_late as u64;
             in_time += (decided - own_late) as u64;
             let own = meter.player_at(end);
+            sizes.extend_from_slice(&meter.sizes);
             player.stalls += own.stalls;
             player.stalled += own.stalled;
             player.longest = player.longest.max(own.longest);
@@ -201,6 +221,7 @@ impl FrameSummary {
             stalls: player.stalls,
             stalled_s: player.stalled.as_secs_f64(),
             longest_stall_s: player.longest.as_secs_f64(),
+            size_bytes: (!sizes.is_empty()).then(|| order_statistics(&sizes)),
         }
     }
 }
@@ -216,8 +237,8 @@ mod tests {
     /// Frames of 1000 B every 40 ms from 5 ms on, due after 100 ms; `arrivals` completes one frame each.
     fn meter(window_start: u64, written: u64, arrivals: &[u64]) -> FrameMeter {
         let mut meter =
-            FrameMeter::new(1000, Span::from_millis(40), Span::from_millis(100), ms(window_start));
-        (0..written).for_each(|n| meter.on_written(ms(5 + 40 * n)));
+            FrameMeter::new(false, Span::from_millis(40), Span::from_millis(100), ms(window_start));
+        (0..written).for_each(|n| meter.on_written(1000 * (n + 1), ms(5 + 40 * n)));
         for (number, at) in (1..).zip(arrivals) {
             assert_eq!(meter.awaited_bytes(), number * 1000);
             assert_eq!(meter.on_delivered(number * 1000 - 1, ms(*at)), None);
@@ -240,6 +261,18 @@ mod tests {
         assert_eq!((summary.lateness_s.mean, summary.lateness_s.max), (Some(0.015), Some(0.015)));
         // Shown at 105, 145, 185 and, after a stall of 15 ms, 240 ms; the fifth would have been at 280 ms.
         assert_eq!((summary.stalls, summary.stalled_s, summary.longest_stall_s), (2, 0.045, 0.03));
+    }
+
+    #[test]
+    fn sizes_that_differ_are_measured_in_the_window() {
+        let mut meter = FrameMeter::new(true, Span::from_millis(40), Span::from_millis(100), ms(45));
+        (0..3).zip([1000, 1500, 3500]).for_each(|(n, end)| meter.on_written(end, ms(5 + 40 * n)));
+        assert_eq!(meter.on_delivered(1499, ms(60)).map(|arrival| arrival.took), Some(Span::from_millis(55)));
+        assert_eq!((meter.on_delivered(1499, ms(60)), meter.awaited_bytes()), (None, 1500));
+        while meter.on_delivered(3500, ms(90)).is_some() {}
+        assert_eq!(meter.awaited_bytes(), u64::MAX);
+        let sizes = meter.summary(ms(1000)).size_bytes.expect("they differ");
+        assert_eq!((sizes.min, sizes.mean, sizes.max), (Some(500.0), Some(1250.0), Some(2000.0)));
     }
 
     #[test]

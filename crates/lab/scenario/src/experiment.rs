@@ -437,10 +437,10 @@ pub enum App {
         /// The next request waits until all flows of the group have received their responses.
         barrier: bool,
     },
-    /// Writes a frame of `bytes` every `interval`; a frame is useful only if it arrives within `deadline`.
+    /// Writes a frame every `interval`; a frame is useful only if it arrives within `deadline`.
     Frames {
-        /// Size of a frame in bytes.
-        bytes: u64,
+        /// How large a frame is.
+        size: FrameSize,
         /// Time between frames.
         interval: Span,
         /// Longest useful time from the write of a frame to the arrival of its last byte.
@@ -472,6 +472,37 @@ pub enum App {
         /// ECN field of the packets.
         codepoint: Codepoint,
     },
+}
+
+/// How large the frames of an encoder are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FrameSize {
+    /// Bytes of the smallest frame.
+    pub least_bytes: u64,
+    /// Bytes of the largest frame; frames of one size have the same here as in `least_bytes`.
+    pub most_bytes: u64,
+    /// Time in which the rate of the sender is to carry a frame.
+    pub budget: Span,
+}
+
+impl FrameSize {
+    /// Frames of one size.
+    pub const fn constant(bytes: u64) -> Self {
+        Self { least_bytes: bytes, most_bytes: bytes, budget: Span::ZERO }
+    }
+
+    /// Whether frames follow the rate of the sender.
+    pub const fn is_adaptive(&self) -> bool {
+        self.least_bytes < self.most_bytes
+    }
+
+    /// Bytes of a frame that is written while the rate of the sender is `bytes_per_s` and `unsent` bytes of earlier
+    /// frames wait.
+    pub fn bytes(&self, bytes_per_s: u64, unsent: u64) -> u64 {
+        let carried = u128::from(bytes_per_s) * u128::from(self.budget.as_picos()) / 1_000_000_000_000;
+        let carried = u64::try_from(carried).unwrap_or(u64::MAX);
+        carried.saturating_sub(unsent).clamp(self.least_bytes, self.most_bytes)
+    }
 }
 
 impl App {

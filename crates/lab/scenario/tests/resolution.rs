@@ -5,7 +5,7 @@ use shoal_aqm::{
     QueueConfig, StepConfig, Tunnels,
 };
 use shoal_cc::{AlphaUpdate, CcConfig, CutStyle, Gain, MarkCounting};
-use shoal_scenario::{App, Document, Experiment, Think, TraceConfig, TracedTable};
+use shoal_scenario::{App, Document, Experiment, FrameSize, Think, TraceConfig, TracedTable};
 use shoal_tcp::{CwrAck, EcnFeedback, EcnSetting, Pacing, ReceiverConfig};
 use shoal_units::{Rate, Span, Time};
 use std::f64::consts::TAU;
@@ -224,8 +224,16 @@ fn applications_that_somebody_waits_for() {
     };
     assert_eq!(app(more), barrier);
     let frames =
-        App::Frames { bytes: 25_000, interval: Span::from_millis(40), deadline: Span::from_millis(100) };
-    assert_eq!(app("{ frame = \"25 kB\", every = \"40 ms\", deadline = \"100 ms\" }"), frames);
+        |size| App::Frames { size, interval: Span::from_millis(40), deadline: Span::from_millis(100) };
+    let constant = app("{ frame = \"25 kB\", every = \"40 ms\", deadline = \"100 ms\" }");
+    assert_eq!(constant, frames(FrameSize::constant(25_000)));
+    let adaptive = |budget| {
+        let encoder = format!("{{ min_rate = \"200 kbit/s\", max_rate = \"8 Mbit/s\"{budget} }}");
+        app(&format!("{{ frame = {encoder}, every = \"40 ms\", deadline = \"100 ms\" }}"))
+    };
+    let size = |ms| FrameSize { least_bytes: 1000, most_bytes: 40_000, budget: Span::from_millis(ms) };
+    assert_eq!(adaptive(""), frames(size(36)));
+    assert_eq!(adaptive(", budget = \"20 ms\""), frames(size(20)));
     assert!(app("{ transfer = \"1 B\", rounds = 2, barrier = true }").has_barrier());
 }
 

@@ -30,9 +30,9 @@ impl Application {
         requests: &mut impl Iterator<Item = usize>,
     ) -> Self {
         let frames = || match flow.app {
-            App::Frames { bytes, interval, deadline } => {
-                let window_start = Time::ZERO + experiment.warmup;
-                Some(Self::Frames(Box::new(FrameMeter::new(bytes, interval, deadline, window_start))))
+            App::Frames { size, interval, deadline } => {
+                let (is_adaptive, window_start) = (size.is_adaptive(), Time::ZERO + experiment.warmup);
+                Some(Self::Frames(Box::new(FrameMeter::new(is_adaptive, interval, deadline, window_start))))
             }
             _ => None,
         };
@@ -120,7 +120,8 @@ impl Writer {
                 sender.set_greedy(config, self.on, now, out);
                 Some(now + if self.on { on } else { off })
             }
-            App::Frames { bytes, interval, .. } => {
+            App::Frames { size, interval, .. } => {
+                let bytes = size.bytes(sender.bytes_per_s(config, now), sender.unsent_bytes());
                 sender.write(config, bytes, now, out);
                 Some(now + interval)
             }

@@ -68,8 +68,9 @@ pub const DOCS: &[ModelDoc] = &[
                   = deadline)",
         differences: &[
             Difference {
-                text: "All frames have the same size: no key frames, and no encoder that adapts to what arrives.",
-                test: "frames_within_the_window_take_their_time_on_the_wire",
+                text: "Frames of one size have no key frames among them. An encoder adapts at each frame to the rate \
+                       of its sender, without the delay and the steps of a real one, and skips none.",
+                test: "an_encoder_follows_the_rate_of_its_sender",
             },
             Difference {
                 text: "No frame is left out, however late it is: what waits at the sender grows without limit, and a \

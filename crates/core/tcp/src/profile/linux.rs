@@ -219,6 +219,7 @@ impl Linux {
         growth_turn: GrowthTurn::After,
         tail_probe: TailProbe::Linux6,
         ecn_fallback: true,
+        syn_linear_timeouts: 4,
         timeout_spares_recent: true,
         fin_beyond_cwnd: false,
         undo: Undo::Linux6,

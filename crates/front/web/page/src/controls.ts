@@ -1,7 +1,7 @@
 // The controls of the traffic: one table says what each is and whether moving it takes a new run.
 
 import { element } from "./dom";
-import { FLOWS_MAX, type Controls, type Feedback } from "./plan";
+import { FLOWS_MAX, type Controls, type Feedback, type Video } from "./plan";
 import { LOSS_PERMILLE, RATE_MBPS, RTT_MS } from "./share";
 
 /** Names of congestion controls and of presets of hosts: the build has them from the schema of scenarios. */
@@ -17,6 +17,12 @@ const ECHOES: [Feedback | "", string][] = [
   ["", "as the control says"],
   ["dctcp", "each mark (RFC 8257)"],
   ["classic", "until CWR (RFC 3168)"],
+];
+
+const VIDEOS: [Video, string][] = [
+  ["none", "none"],
+  ["constant", "4 Mbit/s, frames due in 50 ms"],
+  ["adaptive", "adapts to its sender, frames due in 80 ms"],
 ];
 
 const KINDS = [
@@ -93,9 +99,9 @@ export function show(form: HTMLElement, controls: Controls, moved: (controls: Co
       ),
     );
   });
-  const video = element("input", { id: "video", type: "checkbox" });
-  video.checked = controls.video;
-  video.addEventListener("change", () => set({ video: video.checked }));
+  const video = element("select", { id: "video" }, ...VIDEOS.map(([value, text]) => element("option", { value }, text)));
+  video.value = controls.video;
+  video.addEventListener("change", () => set({ video: video.value as Video }));
   const hosts = element("select", { id: "host" }, ...HOSTS.map((host) => element("option", { value: host }, host)));
   hosts.value = controls.host;
   hosts.addEventListener("change", () => set({ host: hosts.value }));
@@ -108,12 +114,7 @@ export function show(form: HTMLElement, controls: Controls, moved: (controls: Co
       set({ lossPermille }),
     ),
     element("div", { class: "field" }, element("label", { for: "host", class: "new-run" }, "Hosts"), hosts),
-    element(
-      "div",
-      { class: "row tight" },
-      video,
-      element("label", { for: "video", class: "new-run" }, "Video: 4 Mbit/s, frames due in 50 ms"),
-    ),
+    element("div", { class: "field" }, element("label", { for: "video", class: "new-run" }, "Video"), video),
     element(
       "p",
       { class: "hint" },

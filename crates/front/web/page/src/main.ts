@@ -30,7 +30,7 @@ const DEFAULT: Controls = {
   ],
   host: "ideal",
   lossPermille: 0,
-  video: false,
+  video: "none",
   seed: 1,
 };
 

@@ -19,6 +19,15 @@ export interface Kind {
 /** Each mark by itself, as RFC 8257 says; or every ACK until CWR, as RFC 3168 does. */
 export type Feedback = "dctcp" | "classic";
 
+/** No video, one of a constant rate, or one whose encoder follows the rate of its sender. */
+export type Video = "none" | "constant" | "adaptive";
+
+/** What a video writes: frames of one size, or of an encoder. */
+const VIDEOS: Record<Exclude<Video, "none">, Json> = {
+  constant: { frame: "20 kB", every: "40 ms", deadline: "50 ms" },
+  adaptive: { frame: { min_rate: "150 kbit/s", max_rate: "20 Mbit/s" }, every: "40 ms", deadline: "80 ms" },
+};
+
 /** The state of the controls: all of what a link to the page holds. */
 export interface Controls {
   /** Names of the two bottlenecks among the presets. */
@@ -31,8 +40,8 @@ export interface Controls {
   host: string;
   /** Losses on the path behind the bottleneck, packets of a thousand. */
   lossPermille: number;
-  /** Whether a video with deadlines runs beside the flows. */
-  video: boolean;
+  /** The video with deadlines that runs beside the flows. */
+  video: Video;
   seed: number;
 }
 
@@ -131,13 +140,13 @@ export const SERIES: Json = { series: `${SERIES_S * 1000} ms` };
 const TRACE: Json = { ...SERIES, controller_flows: 1000 };
 
 /**
- * A video beside the flows, as in the shipped scenario `video`, with the congestion control and the RTT of the scalable
- * flows.
+ * A video beside the flows, as in the shipped scenarios `video` and `adaptive-video`, with the congestion control
+ * and the RTT of the scalable flows.
  */
 function video(controls: Controls): Json[] {
   const [kind] = controls.kinds;
-  if (!controls.video || !kind) return [];
-  return [{ name: "video", ...ends(controls, kind), app: { frame: "20 kB", every: "40 ms", deadline: "50 ms" } }];
+  if (controls.video === "none" || !kind) return [];
+  return [{ name: "video", ...ends(controls, kind), app: VIDEOS[controls.video] }];
 }
 
 /** What a group of flows has of the controls, whenever its flows are there. */

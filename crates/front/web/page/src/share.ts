@@ -1,7 +1,7 @@
 // A link to the page holds the controls: what they are, not what has happened.
 
 import type { Parameters } from "./parameters";
-import { FLOWS_MAX, IDEAL, type Controls, type Feedback, type Kind } from "./plan";
+import { FLOWS_MAX, IDEAL, type Controls, type Feedback, type Kind, type Video } from "./plan";
 
 /** A link longer than this is refused. */
 const LENGTH_MAX = 2000;
@@ -9,6 +9,9 @@ export const RATE_MBPS = { min: 1, max: 200 } as const;
 export const RTT_MS = { min: 1, max: 200 } as const;
 export const LOSS_PERMILLE = { min: 0, max: 50 } as const;
 const FEEDBACKS: Feedback[] = ["dctcp", "classic"];
+
+/** How links say which video there is. */
+const VIDEOS: Record<Exclude<Video, "none">, string> = { constant: "1", adaptive: "adaptive" };
 
 const SIDES = ["left", "right"] as const;
 
@@ -26,7 +29,7 @@ export function toFragment(controls: Controls): string {
   });
   if (controls.host !== IDEAL) words.set("host", controls.host);
   if (controls.lossPermille > 0) words.set("loss", `${controls.lossPermille}`);
-  if (controls.video) words.set("video", "1");
+  if (controls.video !== "none") words.set("video", VIDEOS[controls.video]);
   if (controls.seed !== 1) words.set("seed", `${controls.seed}`);
   return words.toString();
 }
@@ -80,7 +83,11 @@ export function fromFragment(
     lossPermille: words.has("loss")
       ? number("losses on the path in packets of a thousand", words.get("loss"), LOSS_PERMILLE)
       : 0,
-    video: words.get("video") === "1",
+    video: words.has("video")
+      ? word("the video", words.get("video"), Object.values(VIDEOS)) === VIDEOS.constant
+        ? "constant"
+        : "adaptive"
+      : "none",
     seed: words.has("seed") ? number("the seed", words.get("seed"), { min: 1, max: 1e9 }) : 1,
   };
 }

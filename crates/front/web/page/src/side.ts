@@ -87,7 +87,7 @@ export class Side {
       { label: `not ECN-capable, ${what}`, colour: "classic", dash: [6, 4] },
     ];
     const kinds = controls.kinds.map((_, i): Line => this.lineOf(groupName(controls, i)));
-    const flows = controls.video ? [...kinds, this.lineOf("video")] : kinds;
+    const flows = controls.video !== "none" ? [...kinds, this.lineOf("video")] : kinds;
     this.plots = {
       rates: new Plot({ title: "Rate of each flow", x: time, y: "Mbit/s", name: name("rates") }, flows),
       delay: new Plot(
@@ -165,7 +165,7 @@ export class Side {
     this.groupOf.clear();
     this.happened.replaceChildren();
     this.toldAt = 0;
-    this.video.hidden = !controls.video;
+    this.video.hidden = controls.video === "none";
     this.frames.replaceChildren();
   }
 
@@ -355,7 +355,7 @@ export class Side {
   }
 
   private drawFrames(): void {
-    if (!this.controls.video) return;
+    if (this.controls.video === "none") return;
     this.frames.replaceChildren(...this.shownFrames.map((late) => element("span", { class: late ? "late" : "" })));
     this.frames.setAttribute("role", "img");
     this.frames.setAttribute("aria-label", `${this.lateFrames} of ${this.allFrames} frames late`);

@@ -37,7 +37,7 @@ export const CONTROLS = {
   rateMbps: 20,
   host: "ideal",
   lossPermille: 0,
-  video: false,
+  video: "none",
   seed: 1,
   kinds: [
     { cc: "dctcp", flows: 1, rttMs: 10 },

@@ -82,7 +82,7 @@ test("what is no move takes a new run", () => {
   const plan = begin(CONTROLS);
   for (const part of [
     { queues: ["codel", "dualpi2"] },
-    { video: true },
+    { video: "constant" },
     { seed: 2 },
     { kinds: CONTROLS.kinds.map((kind) => ({ ...kind, rttMs: 20 })) },
   ])
@@ -155,9 +155,10 @@ test("a link gives back what it was made from", () => {
   for (const controls of [
     CONTROLS,
     { ...CONTROLS, ...ends },
+    { ...CONTROLS, video: "constant" },
     {
       ...CONTROLS,
-      video: true,
+      video: "adaptive",
       seed: 7,
       rateMbps: 199,
       parameters: [{ "aqm.min": "3 packets" }, { buffer: "1 BDP", "aqm.coupling": "1.5" }],

@@ -85,8 +85,6 @@ pub(super) fn of(script: &Script) -> Result<Setup, ScriptError> {
     if let Some(rules) = stack.linux_mut() {
         rules.slow_start_after_idle = sysctls.restart_after_idle;
         rules.ecn_fallback = sysctls.ecn_fallback;
-        // The newest kernels' default of tcp_syn_linear_timeouts, which no script changes.
-        rules.syn_linear_timeouts = 4;
         if !sysctls.probes_tail {
             rules.tail_probe = TailProbe::Off;
         }

@@ -30,8 +30,9 @@ impl Waits {
         let window_start = Time::ZERO + experiment.warmup;
         let meter = |flow: Flow| match flow.app {
             App::Requests { .. } => Meter::Exchanges(Box::new(WaitMeter::new(window_start))),
-            App::Frames { bytes, interval, deadline } => {
-                Meter::Frames(Box::new(FrameMeter::new(bytes, interval, deadline, window_start)), 0)
+            App::Frames { size, interval, deadline } => {
+                let is_adaptive = size.is_adaptive();
+                Meter::Frames(Box::new(FrameMeter::new(is_adaptive, interval, deadline, window_start)), 0)
             }
             App::Unresponsive { .. } => Meter::Datagrams(Box::new(DatagramMeter::new(window_start))),
             _ => Meter::None,
@@ -66,7 +67,8 @@ impl Waits {
             (Meter::Frames(meter, written), FlowKind::Written) => {
                 let App::Frames { interval, .. } = flow.app else { return };
                 // Exact times, where the guest has whole nanoseconds.
-                meter.on_written(flow.start.saturating_add(interval.saturating_mul(*written)));
+                let due = flow.start.saturating_add(interval.saturating_mul(*written));
+                meter.on_written(record.received, due);
                 *written += 1;
             }
             (Meter::Frames(meter, _), FlowKind::Delivered) => {

@@ -1,8 +1,8 @@
 //! Interactive applications: requests and responses, and frames with a deadline.
 
 use super::sizes::MAX_TRANSFER_BYTES;
-use crate::experiment::{App, Think};
-use crate::quantity::{Duration, Size};
+use crate::experiment::{App, FrameSize, Think};
+use crate::quantity::{DataRate, Duration, Size};
 use crate::remarks::Table;
 use crate::schema;
 
@@ -28,7 +28,10 @@ pub(super) fn requests(plan: &schema::Requests, keys: &Table<'_>) -> Option<App>
 
 /// Checks the frames of a group; `keys` are those of `app`.
 pub(super) fn frames(plan: &schema::Frames, keys: &Table<'_>) -> Option<App> {
-    let bytes = size(plan.frame, "frame", "20 kB", keys);
+    let size = match &plan.frame {
+        schema::Frame::Constant(bytes) => size(*bytes, "frame", "20 kB", keys).map(FrameSize::constant),
+        schema::Frame::Adaptive(encoder) => adaptive(encoder, plan.every, &keys.table("frame")),
+    };
     let time = |value: Duration, key: &str, message: &str, example: &str| {
         if value.is_zero() {
             keys.error(key, message, format!("as in \"{example}\""));
@@ -36,7 +39,31 @@ pub(super) fn frames(plan: &schema::Frames, keys: &Table<'_>) -> Option<App> {
     };
     time(plan.every, "every", "the time between frames is 0: all frames would be written at once", "40 ms");
     time(plan.deadline, "deadline", "the deadline is 0: no frame could arrive in time", "100 ms");
-    Some(App::Frames { bytes: bytes?, interval: plan.every.span(), deadline: plan.deadline.span() })
+    Some(App::Frames { size: size?, interval: plan.every.span(), deadline: plan.deadline.span() })
+}
+
+/// Checks an encoder whose frames come `every` so often; `keys` are those of `frame`.
+fn adaptive(plan: &schema::Encoder, every: Duration, keys: &Table<'_>) -> Option<FrameSize> {
+    let bytes = |rate: DataRate, key: &str| {
+        let bps = u128::from(rate.rate().map_or(u64::MAX, |rate| rate.as_bps()));
+        let bytes = u64::try_from(bps * u128::from(every.span().as_picos()) / 8_000_000_000_000).ok();
+        let bytes = bytes.filter(|bytes| (1..=MAX_TRANSFER_BYTES).contains(bytes));
+        if bytes.is_none() && !every.is_zero() {
+            let message = format!("a frame of this rate is not from 1 to {MAX_TRANSFER_BYTES} B long");
+            keys.error(key, message, "as in { min_rate = \"150 kbit/s\", max_rate = \"8 Mbit/s\" }");
+        }
+        bytes
+    };
+    let (least_bytes, most_bytes) = (bytes(plan.min_rate, "min_rate")?, bytes(plan.max_rate, "max_rate")?);
+    if least_bytes >= most_bytes {
+        let message = "max_rate is not above min_rate: all frames would have one size";
+        keys.error("max_rate", message, "write a higher rate, or a size in place of the rates");
+    }
+    let budget = plan.budget.map_or(every.span() / 10 * 9, Duration::span);
+    if plan.budget.is_some_and(Duration::is_zero) || budget > every.span() {
+        keys.error("budget", "a frame has above 0 s and at most the time to the next one", "as in \"20 ms\"");
+    }
+    Some(FrameSize { least_bytes, most_bytes, budget })
 }
 
 /// A size between 1 B and the most that a run can deliver.

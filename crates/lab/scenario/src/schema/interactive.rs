@@ -2,8 +2,8 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::field::{Field, Section};
-use crate::quantity::{Duration, Size};
+use crate::field::{Field, KeyDoc, Section};
+use crate::quantity::{DataRate, Duration, Size};
 use crate::report::Report;
 use crate::tree::{Node, Value};
 
@@ -34,12 +34,38 @@ pub struct Requests {
 /// Frames that are useful only until a deadline, such as video. Every frame is sent, in order; none is skipped.
 #[derive(Clone, PartialEq, Debug, Section)]
 pub struct Frames {
-    /// Size of a frame.
-    pub frame: Size,
+    /// Size of a frame, or { min_rate = "150 kbit/s", max_rate = "8 Mbit/s" }: an encoder whose frames follow the rate
+    /// of the sender, its window a smoothed round trip or the rate at which it paces itself, whichever is lower.
+    #[key(unit = "bytes | { min_rate, max_rate, budget }")]
+    pub frame: Frame,
     /// Time from one frame to the next.
     pub every: Duration,
     /// Longest useful time from the write of a frame to the arrival of its last byte.
     pub deadline: Duration,
+}
+
+/// Size of the frames.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Frame {
+    /// All have this size.
+    Constant(Size),
+    /// An encoder adapts it.
+    Adaptive(Encoder),
+}
+
+/// An encoder whose frames follow the rate of the sender: each is as large as that rate carries in the budget, less
+/// what waits of earlier frames, and its bit rate stays between two bounds.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct Encoder {
+    /// Lowest bit rate of the frames.
+    #[key(source = "RFC 8836 section 2, https://www.rfc-editor.org/rfc/rfc8836#section-2")]
+    pub min_rate: DataRate,
+    /// Highest bit rate of the frames.
+    pub max_rate: DataRate,
+    /// Time in which the rate of the sender is to carry a frame, at most `every`. Senders do not widen a window that
+    /// frames do not fill, so a budget below a round trip keeps the rate where it is.
+    #[key(otherwise = "nine tenths of every", source = "L4STeam/udp_prague prague_cc.cpp, frame_budget")]
+    pub budget: Option<Duration>,
 }
 
 /// Think time of a client before its next request.
@@ -57,6 +83,29 @@ impl Think {
         match self {
             Self::Fixed(mean) | Self::Exponential(mean) => mean,
         }
+    }
+}
+
+impl Field for Frame {
+    fn read(node: &Node, report: &mut Report) -> Option<Self> {
+        match &node.value {
+            Value::Table(entries) => {
+                Encoder::read_table(entries, &[], &node.mark, report).map(Self::Adaptive)
+            }
+            _ => Size::read(node, report).map(Self::Constant),
+        }
+    }
+    fn write(&self) -> Option<Json> {
+        match self {
+            Self::Constant(size) => size.write(),
+            Self::Adaptive(encoder) => encoder.write(),
+        }
+    }
+    fn key_docs_of(kind: &str) -> Option<Vec<KeyDoc>> {
+        (kind == "adaptive").then(Encoder::key_docs)
+    }
+    fn schema() -> Json {
+        json!({ "oneOf": [Size::schema(), Encoder::schema()] })
     }
 }
 

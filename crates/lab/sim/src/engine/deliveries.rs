@@ -34,7 +34,7 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
         self.receivers[slot].milestone = match &mut state.application {
             Application::Frames(frames) => {
                 if !state.writer.is_stopped() {
-                    frames.on_written(now);
+                    frames.on_written(self.senders[slot].sender.written_bytes(), now);
                 }
                 frames.awaited_bytes()
             }
