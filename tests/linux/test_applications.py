@@ -80,7 +80,7 @@ def test_frames(image: Image) -> None:
 
 @pytest.mark.parametrize("cc", ["cubic", "prague-0.7"])
 def test_an_encoder_follows_the_rate_of_its_sender(cc: str, image: Image) -> None:
-    """The rate is read alike on each plane: window, smoothed RTT (whole microseconds there), pace, what is unsent."""
+    """The rate is read alike on each plane: window, smoothed RTT, pace and what is unsent."""
     app = '{ frame = { min_rate = "150 kbit/s", max_rate = "100 Mbit/s" }, every = "40 ms", deadline = "80 ms" }'
     simulated, measured = both(f'cc = "{cc}", rtt = "20 ms", app = {app}', image, duration="500 ms")
     [one, other] = [result.groups[0]["frames"] for result in (simulated, measured)]

@@ -203,20 +203,19 @@ impl Sender {
         read!(self, sender => sender.srtt())
     }
     /// Payload bytes a second that the window carries in a smoothed round trip, or the pace of a controller that sets
-    /// its own if that is lower: what an application learns from Linux' `struct tcp_info`. Zero before the first RTT
-    /// sample.
-    pub fn bytes_per_s(&self, config: &EndpointConfig, now: Time) -> u64 {
+    /// its own if that is lower: what an application learns from Linux' `struct tcp_info`, whose MSS (`mss_cache`) has
+    /// room for no option of accurate ECN. Zero before the first RTT sample.
+    pub fn bytes_per_s(&self, config: &EndpointConfig) -> u64 {
         let (window, srtt) = (self.window(), self.srtt());
         if srtt.is_zero() {
             return 0;
         }
-        let mss = match &self.0 {
-            Host::Linux(sender) => sender.mss(config, now),
-            Host::FreeBsd(_) => config.mss(),
-        };
+        let mss = u32::from(config.mss());
+        let packet = read!(self, sender => sender.cc.packet_bytes());
+        let mss = packet.map_or(mss, |bytes| bytes.saturating_sub(config.header_bytes.into()).clamp(1, mss));
         let bytes = u128::from(window.cwnd) * u128::from(mss) / u128::from(window.quantum);
         let rate = bytes * 1_000_000_000_000 / u128::from(srtt.as_picos());
-        let pace = read!(self, sender => sender.cc.pacing(window, srtt, self.in_flight(), mss.into()));
+        let pace = read!(self, sender => sender.cc.pacing(window, srtt, self.in_flight(), mss));
         u64::try_from(rate).unwrap_or(u64::MAX).min(pace.map_or(u64::MAX, |pace| pace.bytes_per_s))
     }
     /// Bytes that the application has written.

@@ -30,7 +30,6 @@ mod usage;
 
 use super::connection::{Connection, Incoming, Phase};
 use super::stream::Stream;
-use crate::accurate::AccurateEcn;
 use crate::{CaState, Counters, EndpointConfig, Linux, Output, Outstanding, Pacing};
 use alloc::boxed::Box;
 use loss::LossEpisode;
@@ -241,22 +240,11 @@ impl LinuxSender {
     #[inline]
     fn adapt_mss(&self, call: &mut Call<'_, impl Output>) {
         if let Some(accurate) = &self.connection.ecn.accurate {
-            call.set_mss(self.adapted_mss(accurate, call.config, call.now));
+            let option = accurate.option_bytes(call.config, call.now, self.rtt.srtt());
+            let packet = u32::from(call.config.mtu_bytes);
+            let packet = fit_u16(self.cc.packet_bytes().map_or(packet, |bytes| bytes.min(packet)).into());
+            call.set_mss(packet.saturating_sub(call.config.header_bytes + option).max(1));
         }
-    }
-
-    #[inline]
-    fn adapted_mss(&self, accurate: &AccurateEcn, config: &EndpointConfig, now: Time) -> u16 {
-        let option = accurate.option_bytes(config, now, self.rtt.srtt());
-        let packet = u32::from(config.mtu_bytes);
-        let packet = fit_u16(self.cc.packet_bytes().map_or(packet, |bytes| bytes.min(packet)).into());
-        packet.saturating_sub(config.header_bytes + option).max(1)
-    }
-
-    /// Payload of a full segment at `now`, in bytes.
-    pub(super) fn mss(&self, config: &EndpointConfig, now: Time) -> u16 {
-        let accurate = self.connection.ecn.accurate.as_deref();
-        accurate.map_or_else(|| config.mss(), |accurate| self.adapted_mss(accurate, config, now))
     }
 
     fn signal(&self, at: &Moment<'_>) -> Signal {
