@@ -149,6 +149,9 @@ def queue_table(runs: Runs, index: int = 0) -> Table:
     remark = ""
     if came_marked is not None and came_marked.mean:
         remark = f"; {number(came_marked, digits=0)} packets came with a mark of a queue before it"
+    redirected = over(runs, lambda run: float(run.bottlenecks[index].get("redirected", 0)))
+    if redirected is not None and redirected.mean:
+        remark += f"; {number(redirected, digits=0)} packets were redirected by queue protection"
     return Table(f"Queue at {name}{remark}", columns, rows)
 
 

@@ -154,6 +154,12 @@ def drops(result: RunRecord, which: str = "all", link: int = 0, queue: str | Non
     return record["dropped"] if which == "all" else number_at(record, which, "dropped")
 
 
+@declare("redirected", "Redirected packets", Unit.COUNT, digits=0)
+def redirected(result: RunRecord, link: int = 0, queue: str | None = None) -> float | None:
+    """Packets that queue protection sent from the low-latency queue to the classic one."""
+    return find_queue(result, link, queue).get("redirected", 0)
+
+
 @declare("marked", "Packets marked", Unit.FRACTION)
 def marked(result: RunRecord, which: str = "ect", link: int = 0, queue: str | None = None) -> float | None:
     """Fraction of the packets of a class that were marked."""

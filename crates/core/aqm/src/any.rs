@@ -9,7 +9,7 @@ use crate::{
 };
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use shoal_packet::Packet;
+use shoal_packet::{Ecn, Packet};
 use shoal_units::{ModelDoc, Rate, Stream, Time};
 
 macro_rules! any_queue {
@@ -75,6 +75,16 @@ impl QueueConfig {
     /// Levels of the backlog at which the law changes what it does, for plots.
     pub fn levels(&self) -> Vec<Level> {
         ask!(self, config => config.levels())
+    }
+
+    /// The backlog from which on the law may mark packets with `codepoint`: see [`LawConfig::marks_from`].
+    pub fn marks_from(&self, codepoint: Ecn) -> Option<Extent> {
+        codepoint.is_capable().then(|| ask!(self, config => config.marks_from(codepoint))).flatten()
+    }
+
+    /// Whether queue protection may send packets of one queue to another.
+    pub fn has_protection(&self) -> bool {
+        ask!(self, config => config.has_protection())
     }
 }
 

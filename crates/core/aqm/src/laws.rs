@@ -47,6 +47,7 @@ use crate::Extent;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
+use shoal_packet::Ecn;
 use shoal_units::{ModelDoc, Rate};
 
 /// Calls the macro `$with` with the list of all laws. An entry is: one sentence, which is also the documentation of the
@@ -122,7 +123,22 @@ pub trait LawConfig: Clone {
     fn levels(&self) -> Vec<Level> {
         vec![Level::new("limit", self.limit())]
     }
+
+    /// The backlog from which on the law may mark packets with `codepoint`, zero if it asks for something else than a
+    /// backlog; `None` if it marks none of them.
+    fn marks_from(&self, codepoint: Ecn) -> Option<Extent> {
+        let _ = codepoint;
+        None
+    }
+
+    /// Whether queue protection may send packets of one queue to another.
+    fn has_protection(&self) -> bool {
+        false
+    }
 }
+
+/// What [`LawConfig::marks_from`] says of laws that ask for no backlog.
+pub(crate) const ANY_BACKLOG: Extent = Extent::Bytes(0);
 
 /// A level of the backlog with its name, as plots of the queue show it.
 #[derive(Clone, PartialEq, Debug)]

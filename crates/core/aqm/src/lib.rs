@@ -34,5 +34,5 @@ pub use shell::{
     Bound, Closed, Decision, DelayRampConfig, Dual, DualLaw, Lanes, Law, Passage, ProtectionConfig, Single,
     Start, Store, Transmitter, Waiting, Watch,
 };
-pub use shoal_packet::{Backlog, Class, Reason};
+pub use shoal_packet::{Backlog, Class, Ecn, Reason};
 pub use tunnels::Tunnels;

@@ -92,7 +92,7 @@ pub trait Queue {
     fn set_tunnels(&mut self, tunnels: &Tunnels) {
         let _ = tunnels;
     }
-    /// Packets that queue protection has sent to the classic queue so far. For output.
+    /// Packets that queue protection has sent to the classic queue so far, dropped there or not. For output.
     fn redirected(&self) -> u64 {
         0
     }

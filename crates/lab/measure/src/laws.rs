@@ -74,6 +74,7 @@ fn broken(link: &Bottleneck, window_s: f64) -> Option<String> {
         let sums = [
             ("packets that arrived", link.arrived, sum(|class| class.arrived)),
             ("marks", link.marked, sum(|class| class.marked)),
+            ("redirected packets", link.redirected, sum(|class| class.redirected)),
             ("drops", link.dropped, sum(|class| class.dropped)),
             ("bytes that left", link.departed_bytes, sum(|class| class.departed_bytes)),
         ];

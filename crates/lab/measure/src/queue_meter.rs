@@ -54,6 +54,10 @@ pub struct Bottleneck {
     /// there are any.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub arrived_marked: u64,
+    /// Packets that queue protection sent from the low-latency queue to the classic one, dropped there or not; only if
+    /// there are any.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub redirected: u64,
     /// Packets the queue dropped.
     pub dropped: u64,
     /// Packets whose transmission began.
@@ -180,6 +184,8 @@ pub struct QueueMeter {
     busy_until: Time,
     /// Packets that arrived in the window with CE.
     arrived_marked: u64,
+    /// Packets that were redirected in the window.
+    redirected: u64,
     /// What transmissions carried in the window beyond falls of the rate and into outages.
     excess_bits: u64,
     classes: [ClassMeter; 2],
@@ -236,6 +242,7 @@ impl QueueMeter {
             busy: Span::ZERO,
             busy_until: Time::ZERO,
             arrived_marked: 0,
+            redirected: 0,
             excess_bits: 0,
             classes: [ClassMeter::new(), ClassMeter::new()],
             sampler: Sampler::new(window_start, pace.sample),
@@ -409,6 +416,11 @@ impl QueueMeter {
         self.arrived_marked += u64::from(now >= self.window_start);
     }
 
+    /// Queue protection sent the packet that arrived to the classic queue.
+    pub fn on_redirection(&mut self, now: Time) {
+        self.redirected += u64::from(now >= self.window_start);
+    }
+
     /// The queue marked a packet, on arrival or departure.
     #[inline]
     pub fn on_mark(&mut self, now: Time, class: Class, reason: Reason) {
@@ -508,6 +520,7 @@ impl QueueMeter {
             arrived: ect.arrived + not_ect.arrived,
             marked: ect.marked + not_ect.marked,
             arrived_marked: self.arrived_marked,
+            redirected: self.redirected,
             dropped: ect.dropped + not_ect.dropped,
             departed: ect.departed + not_ect.departed,
             departed_bytes: ect.departed_bytes + not_ect.departed_bytes,
@@ -559,7 +572,7 @@ const PICOS_PER_SECOND: f64 = 1e12;
 
 /// For counts that nearly no result has.
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
-const fn is_zero(count: &u64) -> bool {
+pub(crate) const fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 

@@ -1,6 +1,7 @@
 //! Measures the queues for traffic classes of one monitored link, each as the link itself is measured.
 
 use crate::fields::described;
+use crate::queue_meter::is_zero;
 use crate::{Bottleneck, ClassCounts, ClassDelays, Distribution, DroppedBy, MarkedBy, MeterPace, QueueMeter};
 use serde::{Deserialize, Serialize};
 use shoal_scenario::{Link, TrafficClasses};
@@ -28,6 +29,10 @@ pub struct TrafficClass {
     pub arrived: u64,
     /// Packets the queue marked.
     pub marked: u64,
+    /// Packets that queue protection sent from its low-latency queue to its classic one, dropped there or not; only if
+    /// there are any.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub redirected: u64,
     /// Packets the queue dropped.
     pub dropped: u64,
     /// Packets whose transmission began.
@@ -89,6 +94,7 @@ impl TrafficClass {
             delay_s: measured.delay_s,
             arrived: measured.arrived,
             marked: measured.marked,
+            redirected: measured.redirected,
             dropped: measured.dropped,
             departed: measured.departed,
             departed_bytes: measured.departed_bytes,

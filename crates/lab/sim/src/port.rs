@@ -120,6 +120,8 @@ struct Line {
     /// arrival may be sent before. Any transmission from then on ends later.
     held_until: Time,
     random: Stream,
+    /// Packets that queue protection has redirected so far, if the queue has it.
+    redirected: Option<u64>,
     /// Time that all that waits will take, if the link is the card of a host and its rate never changes.
     waiting_span: Option<Span>,
     /// Opportunities to send instead of a rate; `transmission` is then never ready.
@@ -144,6 +146,7 @@ impl Port {
                 held_until: Time::NEVER,
                 queue,
                 random: Stream::new(seed, &format!("link/{}", link.name)),
+                redirected: link.queue.has_protection().then_some(0),
                 waiting_span: None,
                 transmission: Transmission::new(rate, changes),
                 opportunities: own.map(|own| Box::new(OpportunityLine::new(own))),
@@ -290,6 +293,9 @@ impl Port {
         let backlog = line.refresh(hot);
         if self.probe != UNMONITORED {
             recorder.on_arrival(self.probe, packet, found, verdict, backlog, now);
+            if line.redirects() {
+                recorder.on_redirection(self.probe, packet, now);
+            }
         }
         match verdict {
             Verdict::Queued { .. } => line.comes(packet),
@@ -533,6 +539,15 @@ impl Line {
         let (backlog, timer) = self.queue.outlook();
         (hot.waiting, self.timer) = (backlog.packets, timer);
         backlog
+    }
+
+    /// Whether queue protection has redirected the packet that has just arrived.
+    #[inline]
+    fn redirects(&mut self) -> bool {
+        let Some(before) = self.redirected else { return false };
+        let redirected = self.queue.redirected();
+        self.redirected = Some(redirected);
+        redirected > before
     }
 
     /// An arrival comes while the queue holds packets back: it is asked again.

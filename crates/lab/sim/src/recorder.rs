@@ -114,6 +114,15 @@ impl Recorder {
         }
     }
 
+    /// Queue protection has sent the packet that arrived to the classic queue.
+    #[cold]
+    pub(crate) fn on_redirection(&mut self, link: u32, packet: &Packet, now: Time) {
+        self.collector.on_redirection(link, now);
+        if self.has_classes {
+            self.of_class(link, packet, |meter, _| meter.on_redirection(now));
+        }
+    }
+
     /// A packet is dropped at any link, monitored or not.
     pub(crate) fn on_lost(&mut self, packet: &Packet) {
         self.collector.on_lost(packet.flow.0);

@@ -15,7 +15,7 @@ mod tests;
 
 use crate::shell::{Decision, Law, Single, Waiting};
 use crate::{Extent, LawConfig, Reason, TcError};
-use shoal_packet::Packet;
+use shoal_packet::{Ecn, Packet};
 use shoal_units::{ModelDoc, Probability, Rate, Span, Stream, Time};
 
 /// How forced marks and drops are spread.
@@ -123,5 +123,9 @@ impl LawConfig for OpenLoopConfig {
 
     fn limit(&self) -> Extent {
         self.limit
+    }
+
+    fn marks_from(&self, _: Ecn) -> Option<Extent> {
+        (self.mark != Probability::ZERO).then_some(super::ANY_BACKLOG)
     }
 }

@@ -15,7 +15,7 @@ use crate::shell::{Decision, Law, Single, Threshold, Waiting};
 use crate::{DecideAt, Extent, LawConfig, Level, Reason, TcError};
 use alloc::vec;
 use alloc::vec::Vec;
-use shoal_packet::Packet;
+use shoal_packet::{Ecn, Packet};
 use shoal_units::{ModelDoc, Rate, Stream, Time};
 
 /// Step marking: ECT packets above the threshold are marked, others dropped above their own limit.
@@ -90,6 +90,10 @@ impl LawConfig for StepConfig {
 
     fn limit(&self) -> Extent {
         self.limit
+    }
+
+    fn marks_from(&self, _: Ecn) -> Option<Extent> {
+        Some(self.threshold)
     }
 
     fn levels(&self) -> Vec<Level> {

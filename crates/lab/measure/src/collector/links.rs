@@ -208,6 +208,11 @@ impl Collector {
         true
     }
 
+    /// Reports that queue protection sent a packet that arrived to the classic queue.
+    pub fn on_redirection(&mut self, link: u32, now: Time) {
+        self.links[link as usize].meter.on_redirection(now);
+    }
+
     /// Adds a packet to what a flow's first monitored link has carried of it.
     #[inline]
     fn carry(&mut self, link: u32, packet: Departure) {

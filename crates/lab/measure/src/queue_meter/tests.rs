@@ -266,3 +266,18 @@ fn what_waits_longer_than_the_target_is_counted() {
     let without = QueueMeter::new(ms(10), MBIT_10, MeterPace::default());
     assert_eq!(without.finish("l", ms(40)).0.above_target, None);
 }
+
+/// Of three redirections, one before the window does not count.
+#[test]
+fn redirections_count_inside_the_window() {
+    let mut meter = QueueMeter::new(Time::ZERO + Span::from_millis(10), MBIT_10, MeterPace::default());
+    for ms in [9, 10, 11] {
+        meter.on_redirection(Time::ZERO + Span::from_millis(ms));
+    }
+    let (result, _) = meter.finish("link", Time::ZERO + Span::from_millis(20));
+    assert_eq!(result.redirected, 2);
+    let json = serde_json::to_value(&result).unwrap();
+    assert_eq!(json["redirected"], 2);
+    let (without, _) = QueueMeter::new(Time::ZERO, MBIT_10, MeterPace::default()).finish("link", Time::ZERO);
+    assert!(serde_json::to_value(&without).unwrap().get("redirected").is_none());
+}

@@ -7,6 +7,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use shoal_packet::Ecn;
 use shoal_units::{ModelDoc, Rate};
 
 /// Queues for traffic classes behind one line (IEEE 802.1Q, clause 8.6.8; Linux
@@ -84,6 +85,16 @@ impl LawConfig for ClassesConfig {
     /// Each queue has its own limit; the memory that all share depends on what each holds.
     fn limit(&self) -> Extent {
         Extent::Unlimited
+    }
+
+    /// Which queue a packet joins is a matter of its traffic class.
+    fn marks_from(&self, codepoint: Ecn) -> Option<Extent> {
+        let marks = self.queues.iter().any(|queue| queue.law.marks_from(codepoint).is_some());
+        marks.then_some(crate::laws::ANY_BACKLOG)
+    }
+
+    fn has_protection(&self) -> bool {
+        self.queues.iter().any(|queue| queue.law.has_protection())
     }
 
     fn levels(&self) -> Vec<Level> {

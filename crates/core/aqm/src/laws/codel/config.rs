@@ -5,6 +5,7 @@ use crate::shell::Single;
 use crate::{Extent, LawConfig, Level, TcError};
 use alloc::vec;
 use alloc::vec::Vec;
+use shoal_packet::Ecn;
 use shoal_units::{ModelDoc, Rate, Span};
 
 /// The parameters of the CoDel law ([RFC 8289](https://www.rfc-editor.org/rfc/rfc8289); Linux `struct
@@ -26,6 +27,15 @@ pub struct CodelParameters {
     pub mtu_bytes: u32,
 }
 
+impl CodelParameters {
+    /// The wait from which on packets with `codepoint` may be marked.
+    pub(crate) fn marks_from(&self, codepoint: Ecn) -> Option<Extent> {
+        let threshold = self.ce_threshold.filter(|_| self.ce_threshold_for.applies_to(codepoint));
+        let target = self.ecn.then_some(self.target);
+        [threshold, target].into_iter().flatten().min().map(Extent::Time)
+    }
+}
+
 /// Packets to which a `ce_threshold` applies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CeThresholdFor {
@@ -45,6 +55,15 @@ impl CeThresholdFor {
     /// Packets with ECT(1) only, `ce_threshold_selector 0x1/0x3`
     /// ([RFC 9331](https://www.rfc-editor.org/rfc/rfc9331)).
     pub const ECT1: Self = Self::Field { value: 0b01, mask: 0b11 };
+
+    /// Whether it applies to packets with `codepoint`.
+    #[inline]
+    pub fn applies_to(self, codepoint: Ecn) -> bool {
+        match self {
+            Self::Ect => codepoint.is_capable(),
+            Self::Field { value, mask } => codepoint.is_capable() && codepoint.bits() & mask == value,
+        }
+    }
 }
 
 /// CoDel over one FIFO (Linux
@@ -67,6 +86,10 @@ impl LawConfig for CodelConfig {
 
     fn limit(&self) -> Extent {
         self.limit
+    }
+
+    fn marks_from(&self, codepoint: Ecn) -> Option<Extent> {
+        self.law.marks_from(codepoint)
     }
 
     fn levels(&self) -> Vec<Level> {

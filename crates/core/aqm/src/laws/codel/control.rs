@@ -214,13 +214,7 @@ impl Control {
     #[inline]
     fn send(&self, parameters: &Parameters, packet: &Packet) -> Decision {
         let Some(threshold) = parameters.ce_threshold else { return Decision::Pass };
-        let selected = match parameters.ce_threshold_for {
-            CeThresholdFor::Ect => packet.ecn.is_capable(),
-            CeThresholdFor::Field { value, mask } => {
-                packet.ecn.is_capable() && packet.ecn.bits() & mask == value
-            }
-        };
-        if selected && is_below(threshold, self.sojourn) {
+        if parameters.ce_threshold_for.applies_to(packet.ecn) && is_below(threshold, self.sojourn) {
             return Decision::Mark(Reason::Threshold);
         }
         Decision::Pass

@@ -3,6 +3,7 @@
 use super::{Coupled, doc};
 use crate::shell::Single;
 use crate::{DecideAt, Extent, LawConfig, TcError};
+use shoal_packet::Ecn;
 use shoal_units::{ModelDoc, Rate};
 
 /// How the two probabilities follow the instantaneous queue Q: both roots rise linearly from the origin; marks take the
@@ -52,5 +53,9 @@ impl LawConfig for CoupledConfig {
 
     fn limit(&self) -> Extent {
         self.limit
+    }
+
+    fn marks_from(&self, _: Ecn) -> Option<Extent> {
+        Some(crate::laws::ANY_BACKLOG)
     }
 }

@@ -6,6 +6,7 @@ use crate::{CoupledSlope, DecideAt, Extent, LawConfig, Level, ProtectionConfig, 
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
+use shoal_packet::Ecn;
 use shoal_units::{ModelDoc, Rate};
 
 /// Which queue is Q, the input of both probabilities.
@@ -52,6 +53,14 @@ impl LawConfig for DualCoupledConfig {
 
     fn limit(&self) -> Extent {
         self.limit
+    }
+
+    fn marks_from(&self, _: Ecn) -> Option<Extent> {
+        Some(crate::laws::ANY_BACKLOG)
+    }
+
+    fn has_protection(&self) -> bool {
+        self.protection.is_some()
     }
 
     fn levels(&self) -> Vec<Level> {

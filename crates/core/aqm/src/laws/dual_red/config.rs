@@ -4,6 +4,7 @@ use super::{DualRed, doc};
 use crate::shell::Single;
 use crate::{Extent, LawConfig, Level, RedParameters, TcError};
 use alloc::vec::Vec;
+use shoal_packet::Ecn;
 use shoal_units::{ModelDoc, Rate};
 
 /// Whether the two RED instances share the input of their averages.
@@ -43,6 +44,10 @@ impl LawConfig for DualRedConfig {
 
     fn limit(&self) -> Extent {
         self.limit
+    }
+
+    fn marks_from(&self, _: Ecn) -> Option<Extent> {
+        Some(Extent::Bytes(self.ect.min_bytes as u64))
     }
 
     fn levels(&self) -> Vec<Level> {

@@ -6,6 +6,7 @@ use super::{DualPi2, DualPi2Form, doc};
 use crate::shell::{Bound, Dual, Lanes};
 use crate::{DecideAt, DelayRampConfig, Extent, LawConfig, ProtectionConfig, SchedulerConfig, TcError};
 use alloc::boxed::Box;
+use shoal_packet::Ecn;
 use shoal_units::{ModelDoc, Rate, Span};
 
 /// The native law of the low-latency queue, which acts in addition to the coupled one.
@@ -105,5 +106,13 @@ impl LawConfig for DualPi2Config {
 
     fn limit(&self) -> Extent {
         self.limit
+    }
+
+    fn marks_from(&self, _: Ecn) -> Option<Extent> {
+        Some(crate::laws::ANY_BACKLOG)
+    }
+
+    fn has_protection(&self) -> bool {
+        self.protection.is_some()
     }
 }

@@ -3,6 +3,7 @@
 use super::{FqCodel, doc};
 use crate::{CodelParameters, Extent, LawConfig, TcError};
 use alloc::boxed::Box;
+use shoal_packet::Ecn;
 use shoal_units::{ModelDoc, Rate};
 
 /// Fair queueing with CoDel ([RFC 8290](https://www.rfc-editor.org/rfc/rfc8290); Linux
@@ -42,5 +43,9 @@ impl LawConfig for FqCodelConfig {
 
     fn limit(&self) -> Extent {
         self.limit
+    }
+
+    fn marks_from(&self, codepoint: Ecn) -> Option<Extent> {
+        self.law.marks_from(codepoint)
     }
 }

@@ -6,6 +6,7 @@ use crate::{Extent, LawConfig, Level, LinuxRedConfig, TcError};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
+use shoal_packet::Ecn;
 use shoal_units::{ModelDoc, Rate};
 
 /// Number of virtual queues: one for each ECN codepoint, by which packets are classified here.
@@ -71,6 +72,11 @@ impl LawConfig for GredConfig {
 
     fn limit(&self) -> Extent {
         Extent::Bytes(self.limit_bytes.into())
+    }
+
+    fn marks_from(&self, codepoint: Ecn) -> Option<Extent> {
+        let queue = self.queues.get(usize::from(self.queue_of[usize::from(codepoint.bits())]))?.as_ref()?;
+        queue.red.ecn.then_some(Extent::Bytes(queue.red.min_bytes.into()))
     }
 
     fn levels(&self) -> Vec<Level> {

@@ -5,6 +5,7 @@ use crate::shell::Single;
 use crate::{Extent, LawConfig, Level, TcError};
 use alloc::vec;
 use alloc::vec::Vec;
+use shoal_packet::Ecn;
 use shoal_units::{ModelDoc, Rate};
 
 /// RED as `tc qdisc add ... red` configures it and
@@ -48,6 +49,10 @@ impl LawConfig for LinuxRedConfig {
 
     fn limit(&self) -> Extent {
         Extent::Bytes(self.limit_bytes.into())
+    }
+
+    fn marks_from(&self, _: Ecn) -> Option<Extent> {
+        self.ecn.then_some(Extent::Bytes(self.min_bytes.into()))
     }
 
     fn levels(&self) -> Vec<Level> {

@@ -3,6 +3,7 @@
 use super::{Pi2, doc};
 use crate::shell::Single;
 use crate::{Extent, LawConfig, TcError};
+use shoal_packet::Ecn;
 use shoal_units::{ModelDoc, Rate, Span};
 
 /// How PI2 determines the queueing time.
@@ -49,5 +50,9 @@ impl LawConfig for Pi2Config {
 
     fn limit(&self) -> Extent {
         self.limit
+    }
+
+    fn marks_from(&self, _: Ecn) -> Option<Extent> {
+        self.ecn.then_some(crate::laws::ANY_BACKLOG)
     }
 }

@@ -5,6 +5,7 @@ use crate::shell::Single;
 use crate::{Extent, LawConfig, Level, TcError};
 use alloc::vec;
 use alloc::vec::Vec;
+use shoal_packet::Ecn;
 use shoal_units::{ModelDoc, Rate, Span};
 
 /// Proportional integral controller enhanced ([RFC 8033](https://www.rfc-editor.org/rfc/rfc8033); Linux
@@ -41,6 +42,10 @@ impl LawConfig for PieConfig {
 
     fn limit(&self) -> Extent {
         self.limit
+    }
+
+    fn marks_from(&self, _: Ecn) -> Option<Extent> {
+        self.ecn.then_some(crate::laws::ANY_BACKLOG)
     }
 
     fn levels(&self) -> Vec<Level> {

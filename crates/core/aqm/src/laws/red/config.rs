@@ -6,6 +6,7 @@ use crate::{Extent, LawConfig, Level, TcError};
 use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
+use shoal_packet::Ecn;
 use shoal_units::{ModelDoc, Rate};
 
 /// How marks are spread between the RED thresholds.
@@ -72,6 +73,10 @@ impl LawConfig for RedConfig {
 
     fn limit(&self) -> Extent {
         self.limit
+    }
+
+    fn marks_from(&self, _: Ecn) -> Option<Extent> {
+        self.ecn.then_some(Extent::Bytes(self.parameters.min_bytes as u64))
     }
 
     fn levels(&self) -> Vec<Level> {

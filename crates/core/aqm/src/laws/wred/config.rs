@@ -6,6 +6,7 @@ use crate::{DecideAt, Extent, LawConfig, Level, TcError};
 use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
+use shoal_packet::Ecn;
 use shoal_units::{ModelDoc, Rate, Span};
 
 /// WRED: one FIFO with a profile for marks and profiles for drops.
@@ -111,6 +112,14 @@ impl LawConfig for WredConfig {
 
     fn limit(&self) -> Extent {
         self.limit
+    }
+
+    fn marks_from(&self, _: Ecn) -> Option<Extent> {
+        self.mark.map(|profile| match profile.thresholds {
+            WredThresholds::Bytes { min, .. } => Extent::Bytes(min),
+            WredThresholds::Packets { min, .. } => Extent::Packets(min),
+            WredThresholds::Time { min, .. } => Extent::Time(min),
+        })
     }
 
     fn levels(&self) -> Vec<Level> {
