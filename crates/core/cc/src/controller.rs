@@ -23,6 +23,15 @@ impl EcnUse {
     pub const fn is_scalable(self) -> bool {
         matches!(self, Self::Dctcp | Self::L4s)
     }
+
+    /// Whether a connection on which ECN `is_negotiated`, as accurate ECN or not, has the feedback that the controller
+    /// needs.
+    pub const fn suffices(self, is_negotiated: bool, is_accurate: bool) -> bool {
+        match self {
+            Self::L4s => is_accurate,
+            Self::Classic | Self::Dctcp => is_negotiated,
+        }
+    }
 }
 
 /// How fast a host may send.

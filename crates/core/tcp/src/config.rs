@@ -2,6 +2,7 @@
 
 use crate::{CwrAck, EcnFeedback, EcnOption, Offload, Profile};
 use shoal_cc::{CcConfig, EcnUse};
+use shoal_packet::Ecn;
 use shoal_units::cast::{fit_u8, fit_u16};
 
 /// Properties of a receiver that differ from the sender's side of the flow group; `None` means no difference.
@@ -88,6 +89,20 @@ impl EndpointConfig {
     /// Whether the connection asks for accurate ECN, and its server grants it.
     pub fn is_accurate(&self) -> bool {
         self.ecn == EcnSetting::On && self.feedback() == EcnFeedback::Accurate
+    }
+    /// The controller of its connections: the configured one, or what takes its place without the feedback that it
+    /// needs (Linux `dctcp_init`). The first SYN is taken to arrive.
+    pub fn negotiated_cc(&self) -> CcConfig {
+        let suffices = self.cc.ecn_use().suffices(self.ecn == EcnSetting::On, self.is_accurate());
+        if suffices { self.cc } else { self.cc.without_ecn() }
+    }
+    /// Codepoint of data packets. The first SYN is taken to arrive.
+    pub fn codepoint(&self) -> Ecn {
+        match self.negotiated_cc().ecn_use() {
+            _ if self.ecn == EcnSetting::Off => Ecn::NotEct,
+            EcnUse::Classic | EcnUse::Dctcp => Ecn::Ect0,
+            EcnUse::L4s => Ecn::Ect1,
+        }
     }
     /// Bytes of TCP options that every packet has: timestamps.
     pub(crate) const fn option_bytes(&self) -> u16 {

@@ -4,7 +4,7 @@ mod flows;
 
 use crate::HostConfig;
 pub use flows::{All, Flows};
-use shoal_aqm::{ClassesConfig, MemoryShare, QueueConfig, Tunnels};
+use shoal_aqm::{ClassesConfig, Ecn, Extent, MemoryShare, QueueConfig, Tunnels};
 use shoal_netem::Impairments;
 use shoal_tcp::{EndpointConfig, Pacing};
 use shoal_units::{Opportunities, Rate, RateChange, Span, Stream, Time, even_shares};
@@ -231,6 +231,29 @@ impl Link {
     /// Whether the link drops packets with given probabilities, whatever waits.
     pub fn drops_by_plan(&self) -> bool {
         matches!(self.queue, QueueConfig::OpenLoop(_))
+    }
+    /// The backlog in bytes from which on the queue may mark packets with `codepoint`, zero if the law asks for no
+    /// backlog; `None` if it marks none of them. Packets have `packet_bytes` each.
+    pub fn marks_from_bytes(&self, codepoint: Ecn, packet_bytes: f64) -> Option<f64> {
+        Some(self.bytes_of(self.queue.marks_from(codepoint)?, packet_bytes))
+    }
+    /// Whether the queue may mark packets with any codepoint.
+    pub fn marks_any(&self) -> bool {
+        [Ecn::Ect0, Ecn::Ect1].into_iter().any(|codepoint| self.queue.marks_from(codepoint).is_some())
+    }
+    /// What the queue holds in bytes, infinite if it is unlimited. Packets have `packet_bytes` each.
+    pub fn limit_bytes(&self, packet_bytes: f64) -> f64 {
+        self.bytes_of(self.queue.limit(), packet_bytes)
+    }
+    fn bytes_of(&self, extent: Extent, packet_bytes: f64) -> f64 {
+        match extent {
+            Extent::Unlimited => f64::INFINITY,
+            Extent::Packets(packets) => f64::from(packets) * packet_bytes,
+            Extent::Bytes(bytes) => bytes as f64,
+            Extent::Time(span) => {
+                self.rate.map_or(f64::INFINITY, |rate| rate.as_bps() as f64 / 8.0 * span.as_secs_f64())
+            }
+        }
     }
     /// The queues for traffic classes of which the link's queue consists, if it does.
     pub fn traffic_classes(&self) -> Option<TrafficClasses> {

@@ -126,6 +126,7 @@ pub(crate) fn plan(scenario: &Scenario, remarks: Remarks<'_>, lists: &FlowLists)
     let hosts = hosts?;
     let Network { nodes, links, paths, routes, ends, weights, ecmp, pools, bdp_rtt, .. } = network?;
     host::check_shared(&hosts, &ends, &nodes, &cx);
+    notes::replaced_controllers(&endpoints, &mut cx);
     notes::scalable_flows_in_the_classic_queue(&links, &endpoints, &mut cx);
     notes::queues_in_hosts(&links, &mut cx);
     notes::effects_of_laws(&links, &mut cx);

@@ -68,11 +68,7 @@ impl EcnSignalling {
 
     /// Without the feedback that it needs a controller gives way to Reno (Linux `dctcp_init`).
     fn suit(&self, config: &EndpointConfig, cc: &mut AnyController) {
-        let suffices = match cc.ecn_use() {
-            EcnUse::L4s => self.accurate.is_some(),
-            EcnUse::Classic | EcnUse::Dctcp => self.is_negotiated(),
-        };
-        if !suffices {
+        if !cc.ecn_use().suffices(self.is_negotiated(), self.accurate.is_some()) {
             *cc = AnyController::new(&config.cc.without_ecn(), config.stack.growth);
         }
     }

@@ -24,10 +24,6 @@ pub(super) fn endpoint(index: usize, cx: &Context<'_>) -> Option<EndpointConfig>
 
     let cc = schema::cc_config(group, &keys);
     let ecn = group.ecn.unwrap_or(EcnSetting::Off);
-    if cc.is_some_and(|cc| cc.ecn_use().is_scalable()) && ecn == EcnSetting::Off {
-        let hint = "without ECN the stack runs Reno instead; write ecn = \"on\"";
-        keys.warning("ecn", format!("{} needs ECN", group.cc), hint);
-    }
 
     let stack = Profile::by_name(&group.stack);
     if let (Some(CcConfig::Cubic(CubicConfig { arithmetic: CubicArithmetic::Linux, .. })), Some(stack)) =
@@ -88,11 +84,6 @@ fn check_accurate(index: usize, needs: bool, cx: &Context<'_>) {
     let receiver = group.receiver.as_ref();
     let feedback = receiver.and_then(|receiver| receiver.feedback);
     let keys = cx.group(index);
-    if needs && feedback.is_some_and(|feedback| feedback != EcnFeedback::Accurate) {
-        let hint = "write feedback = \"accurate\", or leave it out";
-        let what = format!("{} falls back to Reno without accurate feedback", group.cc);
-        keys.table("receiver").warning("feedback", what, hint);
-    }
     let is_accurate = feedback.map_or(needs, |feedback| feedback == EcnFeedback::Accurate);
     if !is_accurate {
         if group.ecn_option.is_some() {

@@ -50,6 +50,32 @@ pub(super) fn scalable_flows_in_the_classic_queue(
     }
 }
 
+/// Notes controllers that give way to Reno, since negotiation leaves them without the feedback that they need.
+pub(super) fn replaced_controllers(endpoints: &[EndpointConfig], cx: &mut Context<'_>) {
+    for (index, (group, endpoint)) in cx.scenario.flows.iter().zip(endpoints).enumerate() {
+        if endpoint.negotiated_cc() == endpoint.cc {
+            continue;
+        }
+        let (key, what, hint) = match endpoint.ecn {
+            EcnSetting::Off => {
+                ("ecn", "Reno without ECN: ecn is off, and it needs ECN", "write ecn = \"on\"")
+            }
+            EcnSetting::On => (
+                "receiver.feedback",
+                "Reno with classic ECN: its receiver grants no accurate ECN, and it needs that",
+                "write feedback = \"accurate\", or leave it out",
+            ),
+        };
+        let note = Note {
+            kind: "runs-as-reno",
+            text: format!("{} runs as {what}", group.cc),
+            groups: group.name.iter().cloned().collect(),
+            links: Vec::new(),
+        };
+        cx.note(&format!("flows[{index}].{key}"), note, hint);
+    }
+}
+
 /// Warns of tunnels that change nothing, because no queue keeps flows apart.
 pub(super) fn idle_tunnels(links: &[Link], cx: &Context<'_>) {
     if links.iter().any(|link| keeps_flows_apart(&link.queue)) {
@@ -67,10 +93,8 @@ pub(super) fn idle_tunnels(links: &[Link], cx: &Context<'_>) {
 fn keeps_flows_apart(queue: &QueueConfig) -> bool {
     match queue {
         QueueConfig::FqCodel(_) => true,
-        QueueConfig::DualPi2(law) => law.protection.is_some(),
-        QueueConfig::DualCoupled(law) => law.protection.is_some(),
         QueueConfig::Classes(classes) => classes.queues.iter().any(|queue| keeps_flows_apart(&queue.law)),
-        _ => false,
+        law => law.has_protection(),
     }
 }
 
