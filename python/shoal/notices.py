@@ -16,16 +16,17 @@ class Notice:
     Attributes
     ----------
     kind
-        Stable name: ``starved``, ``below-fair-share``, ``unequal-shares``, ``retransmission-storm``, ``heavy-loss``,
-        ``idle-despite-windows``, ``retransmissions-without-drops``, ``stalls-left-out``,
-        ``threshold-in-bytes``, or that of a note of the scenario.
+        Stable name: ``starved``, ``below-fair-share``, ``below-half-share``, ``unequal-shares``,
+        ``retransmission-storm``, ``heavy-loss``, ``no-marks``, ``marks-not-seen``, ``link-not-full``,
+        ``idle-despite-windows``, ``retransmissions-without-drops``, ``stalls-left-out``, ``threshold-in-bytes``, or
+        that of a note of the scenario.
     text
         One sentence without a full stop.
     groups, links
         Names of the flow groups and links that it is about.
     mechanisms
-        Stable names of what the numbers of the run support, for the first five kinds; empty if no mechanism is
-        determined.
+        Stable names of what the numbers of the run support, for the first nine kinds, the one to look at first at the
+        front; empty if no mechanism is determined.
     """
 
     kind: str

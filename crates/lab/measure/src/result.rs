@@ -57,9 +57,9 @@ pub struct RunResult {
 /// Something that a reader of the numbers has to know, in plain words.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Notice {
-    /// Stable name of the kind: `starved`, `below-fair-share`, `unequal-shares`, `retransmission-storm`, `heavy-loss`,
-    /// `idle-despite-windows`, `retransmissions-without-drops`, `stalls-left-out`,
-    /// `threshold-in-bytes`, or that of a note of the scenario.
+    /// Stable name of the kind: `starved`, `below-fair-share`, `below-half-share`, `unequal-shares`,
+    /// `retransmission-storm`, `heavy-loss`, `no-marks`, `marks-not-seen`, `link-not-full`,
+    /// `idle-despite-windows`, `retransmissions-without-drops`, `stalls-left-out`, `threshold-in-bytes`, or that of a note of the scenario.
     pub kind: String,
     /// One sentence without a full stop.
     pub text: String,
@@ -67,8 +67,8 @@ pub struct Notice {
     pub groups: Vec<String>,
     /// Names of the links that it is about.
     pub links: Vec<String>,
-    /// Stable names of the mechanisms that the numbers of the run support, for the first five kinds; empty if none is
-    /// determined.
+    /// Stable names of the mechanisms that the numbers of the run support, for the first nine kinds, the one to look at
+    /// first at the front; empty if none is determined.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mechanisms: Vec<String>,
 }

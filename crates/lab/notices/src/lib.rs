@@ -1,18 +1,27 @@
 #![doc = include_str!("../README.md")]
 
 mod backlogged;
+mod cleared;
 mod fair_share;
 mod implausible;
+mod limits;
+mod no_marks;
+mod not_full;
 mod stalls;
 mod starvation;
 mod storm;
 mod unequal;
 
+pub use cleared::{CLEARED, NOT_SEEN};
 pub use fair_share::{Demand, max_min};
 pub use implausible::{IDLE, UNEXPLAINED};
+pub use limits::{NARROWER, RECEIVE_WINDOW, WINDOW_CLAMP};
+pub use no_marks::{ABOVE_BUFFER, APPLICATION, NEVER_MARKS, NO_MARKS, NOT_ECT, OTHER_CODEPOINT, SHORT_QUEUE};
+pub use not_full::{BURSTS, LOW_THRESHOLD, NOT_FULL, SMALL_BUFFER};
 pub use stalls::LEFT_OUT;
 pub use starvation::{
-    BACKOFF, BELOW_SHARE, FLOOR, FURTHER_AWAY, GROWING, LOCKED_OUT, SEVERAL_QUEUES, SHARED_THRESHOLD, STARVED,
+    BACKOFF, BELOW_HALF, BELOW_SHARE, CLASSIC_QUEUE, FLOOR, FURTHER_AWAY, GROWING, LOCKED_OUT, RUNS_AS_RENO,
+    SAME_MARKS, SEVERAL_QUEUES, SHARED_THRESHOLD, STARVED,
 };
 pub use storm::{HEAVY_LOSS, OVERGROWN, SMALL_WINDOWS, STORM, UNDONE_TIMEOUT};
 pub use unequal::{CONVERGING, DIFFERENT_ROUND_TRIPS, UNEQUAL, UNEVEN_LOSSES, UNEVEN_MARKS, WITHOUT_ECN};
@@ -21,7 +30,8 @@ use shoal_measure::{Finished, Notice};
 use shoal_scenario::Experiment;
 
 /// The notices of a run: those of the scenario first, then congestion of the flows' own making, starved groups in the
-/// order of the scenario, flows that are alike and share unequally, what is implausible, and what a model leaves out.
+/// order of the scenario, flows that are alike and share unequally, what is implausible, that nothing was marked, links
+/// that are not full, and what a model leaves out.
 pub fn of_run(experiment: &Experiment, finished: &Finished<'_>) -> Vec<Notice> {
     let notes = experiment.notes.iter().map(|note| Notice {
         kind: note.kind.to_owned(),
@@ -45,7 +55,13 @@ pub fn of_run(experiment: &Experiment, finished: &Finished<'_>) -> Vec<Notice> {
     let mut implausible = implausible::find(experiment, finished.groups, finished.bottlenecks);
     // The windows of a storm say nothing about rates.
     implausible.retain(|notice| notice.kind != IDLE || lossy.iter().all(|lossy| lossy.links != notice.links));
+    // A link that cannot be right needs no explanation.
+    let mut not_full = not_full::find(experiment, finished);
+    not_full.retain(|notice| implausible.iter().chain(&lossy).all(|other| other.links != notice.links));
     notices.extend(lossy.into_iter().chain(short).chain(unequal).chain(implausible));
+    notices.extend(no_marks::find(experiment, finished));
+    notices.extend(cleared::find(experiment, finished));
+    notices.extend(not_full);
     notices.extend(stalls::find(experiment, finished));
     notices
 }

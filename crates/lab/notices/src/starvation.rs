@@ -1,4 +1,4 @@
-//! Groups that get less than a tenth, or less than three tenths, of their fair share, and the mechanisms that explain
+//! Groups that get less than a tenth, than three tenths, or than half of their fair share, and the mechanisms that explain
 //! it in the numbers of the run.
 //!
 //! Only flows that have data to send during the whole measurement count. Their fair share is the max-min fair
@@ -17,6 +17,14 @@ use crate::backlogged::{fair_shares, in_words, is_backlogged, numbered, packet_b
 pub const STARVED: &str = "starved";
 /// Kind of the notice that a group does not starve, but gets much less than its fair share.
 pub const BELOW_SHARE: &str = "below-fair-share";
+/// Kind of the notice that a group gets less than half of its fair share, and not as little as the kinds above.
+pub const BELOW_HALF: &str = "below-half-share";
+/// Mechanism: negotiation left the group's controller without its feedback, and Reno took its place.
+pub const RUNS_AS_RENO: &str = "runs-as-reno";
+/// Mechanism: DCTCP's packets are in the classic queue of a dual queue.
+pub const CLASSIC_QUEUE: &str = "dctcp-in-classic-queue";
+/// Mechanism: the group halves its windows at the marks that the others answer in proportion.
+pub const SAME_MARKS: &str = "same-marks-other-answer";
 /// Mechanism: the average of a RED law stays above its maximum threshold, because other flows keep the queue
 /// there, and every packet of the group is dropped.
 pub const LOCKED_OUT: &str = "red-lock-out";
@@ -44,16 +52,23 @@ struct Voice {
     said: &'static str,
 }
 
-const VOICES: [Voice; 2] = [
+const VOICES: [Voice; 3] = [
     Voice { kind: STARVED, part: 0.1, least_round_trips: 20.0, said: "is starved" },
     // A flow whose window was just halved has two thirds of its mean rate: less than a third is no sawtooth that was
     // looked at in a bad moment. A longer measurement is asked for than for a flow that gets nearly nothing.
     Voice { kind: BELOW_SHARE, part: 0.3, least_round_trips: 100.0, said: "gets much less than its share" },
+    // Less than one to three of two flows, as for flows that are alike. Twice the time of the voice above, since less is
+    // said.
+    Voice { kind: BELOW_HALF, part: 0.5, least_round_trips: 200.0, said: "gets less than half of its share" },
 ];
 /// Minimum retransmission timeout in seconds (TCP_RTO_MIN of Linux).
 const LEAST_TIMEOUT_S: f64 = 0.2;
 /// Multiple of the others' round trip from which on a longer one is a mechanism.
 const FURTHER: f64 = 1.5;
+/// Multiple of the lost part of packets below the marked one from which on a law is coupled.
+const COUPLED: f64 = 2.0;
+/// Multiple within which the marked parts of two groups' packets count as the same.
+const SAME: f64 = 2.0;
 
 pub(crate) fn find(experiment: &Experiment, finished: &Finished<'_>) -> Vec<Notice> {
     let (from, to) = window(experiment);
@@ -108,6 +123,7 @@ struct Backlogged<'a> {
     rate_bps: f64,
     timeouts: u64,
     reductions: u64,
+    marks: u64,
     /// Segments that were delivered or retransmitted.
     segments: f64,
     /// Seconds that these segments take at one segment in each round trip, the slowest rate of a flow that
@@ -132,6 +148,7 @@ impl<'a> Backlogged<'a> {
                 rate_bps: 0.0,
                 timeouts: 0,
                 reductions: 0,
+                marks: 0,
                 segments: 0.0,
                 busy_s: 0.0,
                 cwnd_packets: 0.0,
@@ -144,6 +161,7 @@ impl<'a> Backlogged<'a> {
             sum.rate_bps += result.wire_bps.unwrap_or(0.0);
             sum.timeouts += result.timeouts;
             sum.reductions += result.reductions;
+            sum.marks += result.marks_seen;
             sum.segments += segments;
             sum.busy_s += segments * rtt_s;
             sum.cwnd_packets += result.cwnd_packets.mean.unwrap_or(0.0);
@@ -219,6 +237,21 @@ impl Judged<'_> {
     fn reasons(&self, group: &Backlogged<'_>, link: Option<&Bottleneck>) -> Vec<(&'static str, String)> {
         let endpoint = &self.experiment.endpoints[group.flow.endpoint as usize];
         let mut reasons = Vec::new();
+        if endpoint.negotiated_cc() != endpoint.cc {
+            let text =
+                "its controller gave way to Reno, since it has not the feedback on marks that it needs";
+            reasons.push((RUNS_AS_RENO, text.to_owned()));
+        }
+        let is_noted = self
+            .experiment
+            .notes
+            .iter()
+            .any(|note| note.kind == CLASSIC_QUEUE && note.groups.contains(&group.group.name));
+        if is_noted {
+            let text = "its packets are ECT(0), which ecn_mask puts into the classic queue";
+            reasons.push((CLASSIC_QUEUE, text.to_owned()));
+        }
+        reasons.extend(self.same_marks(group, endpoint));
         if let Some(link) = link.filter(|_| endpoint.ecn == EcnSetting::Off) {
             reasons.extend(self.of_its_class(group, link, endpoint));
         }
@@ -245,10 +278,39 @@ impl Judged<'_> {
         reasons
     }
 
-    /// A longer round trip, where it may explain the rate: additive increase once in a round trip gives flows that are
-    /// reduced together rates in the inverse ratio of their round trips, and those that are reduced by chance the same
-    /// squared (Lakshman and Madhow 1997).
-    fn distance(&self, group: &Backlogged<'_>) -> Option<(&'static str, String)> {
+    /// Marks of the same frequency, at each of which this group reduces its windows as for a loss, while the scalable
+    /// groups beside it answer in proportion.
+    fn same_marks(
+        &self,
+        group: &Backlogged<'_>,
+        endpoint: &EndpointConfig,
+    ) -> Option<(&'static str, String)> {
+        let scalable = |endpoint: &EndpointConfig| endpoint.negotiated_cc().ecn_use().is_scalable();
+        if scalable(endpoint) || group.marks == 0 {
+            return None;
+        }
+        let beside = self.beside(group);
+        let others = beside.iter().filter(|other| {
+            scalable(&self.experiment.endpoints[other.flow.endpoint as usize]) && other.marks > 0
+        });
+        let other = others.max_by(|a, b| a.rate_bps.total_cmp(&b.rate_bps))?;
+        let part = |group: &Backlogged<'_>| group.marks as f64 / group.segments;
+        let (own, theirs) = (part(group), part(other));
+        (own <= SAME * theirs && theirs <= SAME * own).then(|| {
+            let text = format!(
+                "{:.2} % of its packets are marked and {:.2} % of those of {}, which answers in proportion where this \
+                 group reduces its window as for a loss ({} times)",
+                100.0 * own,
+                100.0 * theirs,
+                other.group.name,
+                group.reductions
+            );
+            (SAME_MARKS, text)
+        })
+    }
+
+    /// The groups that pass a queue of the group.
+    fn beside(&self, group: &Backlogged<'_>) -> Vec<&Backlogged<'_>> {
         let queues = |group: &Backlogged<'_>| -> Vec<&str> {
             let links = self.experiment.links_of(group.flow.forward);
             links.filter(|link| link.monitored).map(|link| link.name.as_str()).collect()
@@ -257,7 +319,14 @@ impl Judged<'_> {
         let is_beside = |other: &&Backlogged<'_>| {
             other.index != group.index && queues(other).iter().any(|link| shared.contains(link))
         };
-        let beside: Vec<&Backlogged<'_>> = self.backlogged.iter().filter(is_beside).collect();
+        self.backlogged.iter().filter(is_beside).collect()
+    }
+
+    /// A longer round trip, where it may explain the rate: additive increase once in a round trip gives flows that are
+    /// reduced together rates in the inverse ratio of their round trips, and those that are reduced by chance the same
+    /// squared (Lakshman and Madhow 1997).
+    fn distance(&self, group: &Backlogged<'_>) -> Option<(&'static str, String)> {
+        let beside = self.beside(group);
         let flows: f64 = beside.iter().map(|other| other.flows).sum();
         let segments: f64 = beside.iter().map(|other| other.segments).sum();
         let busy_s: f64 = beside.iter().map(|other| other.busy_s).sum();
@@ -291,7 +360,10 @@ impl Judged<'_> {
         let others_lost = others.drop_fraction?;
         let only_marked = others.marked > 0 && others_lost <= 0.1 * lost;
         let by_law = 2 * link.dropped_by.aqm >= link.dropped;
-        if not_ect.dropped == 0 || !only_marked || !by_law {
+        // Coupled laws drop less than they mark, so that flows share: it explains no share that is merely smaller.
+        let marked = others.mark_fraction.unwrap_or(0.0);
+        let is_meant = self.voice.kind == BELOW_HALF && COUPLED * lost < marked;
+        if not_ect.dropped == 0 || !only_marked || !by_law || is_meant {
             return None;
         }
         if lost >= 0.9 && 10 * link.dropped_by.forced >= 9 * link.dropped {
@@ -309,7 +381,7 @@ impl Judged<'_> {
                 "the queue drops {:.2} % of the packets without ECT where it marks {:.1} % of those with ECT; such a \
                  loss leaves a flow about {}",
                 100.0 * lost,
-                100.0 * others.mark_fraction.unwrap_or(0.0),
+                100.0 * marked,
                 rate(left_bps),
             );
             (SHARED_THRESHOLD, text)

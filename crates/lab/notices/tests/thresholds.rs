@@ -53,6 +53,8 @@ fn link() -> Bottleneck {
     let (mut link, _) = meter.finish("bottleneck", Time::ZERO + Span::from_secs(10));
     link.utilisation = Some(1.0);
     link.arrived = 10_000;
+    // A mark of another queue, so that nobody asks for marks.
+    link.arrived_marked = 1;
     link.queue_packets.max = Some(20.0);
     link
 }
