@@ -56,6 +56,9 @@ VERBS = {
         "Play packet scripts (packetdrill's syntax) on our TCP models or on the real kernel.",
     ),
     "report": Verb("report", "report", "Make report and figures again from saved data; nothing is run."),
+    "explain": Verb(
+        "explain", "explain", "Say which questions a result raises, and the first cause of each that its numbers show."
+    ),
     "list": Verb(
         "list_",
         "list_",

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from shoal import _native
     from shoal.contract import Bottleneck, CardResult, GroupResult, Metrics, PathResult, RunResult
+    from shoal.explain import Explanation
 
 schema_version = 1
 
@@ -123,6 +124,12 @@ class Result:
     def notices(self) -> list[Notice]:
         """What a reader of the numbers has to know: starved groups, and notes of the scenario."""
         return [Notice.of(notice) for notice in self.data.get("notices", [])]
+
+    def explain(self) -> list[Explanation]:
+        """Say which questions the numbers raise, such as why there are no marks, each with the first cause found."""
+        from shoal.explain import explanations
+
+        return explanations(self.notices)
 
     @property
     def window(self) -> tuple[float, float]:
@@ -381,15 +388,17 @@ class Result:
 
     @classmethod
     def load(cls, folder: str | Path) -> Result:
-        """Read what :meth:`save` wrote.
+        """Read what :meth:`save` wrote, or the file of a result alone.
 
         Raises
         ------
         OutputError
-            The folder holds no result, or one of another schema version.
+            There is no result, or one of another schema version.
         """
-        folder = Path(folder)
-        path = folder / "result.json"
+        path = Path(folder)
+        if not path.is_file():
+            path /= "result.json"
+        folder = path.parent
         try:
             text = path.read_text(encoding="utf-8")
         except OSError as error:
