@@ -294,16 +294,12 @@ function showRun(name: string, text: string): void {
   const result = JSON.parse(text) as Json & {
     window: { start_s: number; end_s: number };
     seed: number;
-    notices: unknown[];
+    notices: { text: string }[];
   };
   const note =
     `${name}, seed ${result.seed}, measured from ${result.window.start_s} s to ${result.window.end_s} s; ` +
     `the first bottleneck and all groups.`;
-  // Their words are those of the command line.
-  const notices =
-    result.notices.length > 0
-      ? ` The result has notices, ${result.notices.length}, which \`shoal run ${name}\` tells in words.`
-      : "";
+  const notices = result.notices.map(({ text }) => element("p", {}, `Notice: ${text}.`));
   const keep = element(
     "button",
     { type: "button", click: () => save("result.json", new Blob([text])) },
@@ -311,7 +307,8 @@ function showRun(name: string, text: string): void {
   );
   isFileRunning = false;
   at("file-state").textContent = "done";
-  at("file-result").replaceChildren(table([[result]], [name], note + notices), element("div", { class: "row" }, keep));
+  const row = element("div", { class: "row" }, keep);
+  at("file-result").replaceChildren(...notices, table([[result]], [name], note), row);
 }
 
 function showText(name: string, text: string): void {
