@@ -89,6 +89,9 @@ class Bottleneck(TypedDict):
     #: Packets that arrived with CE, which a queue before this one had set, and which are not among `marked`; only if
     #: there are any.
     arrived_marked: NotRequired[int]
+    #: Packets that queue protection sent from the low-latency queue to the classic one, dropped there or not; only if
+    #: there are any.
+    redirected: NotRequired[int]
     #: Packets the queue dropped.
     dropped: int
     #: Packets whose transmission began.
@@ -336,6 +339,9 @@ class TrafficClass(TypedDict):
     arrived: int
     #: Packets the queue marked.
     marked: int
+    #: Packets that queue protection sent from its low-latency queue to its classic one, dropped there or not; only if
+    #: there are any.
+    redirected: NotRequired[int]
     #: Packets the queue dropped.
     dropped: int
     #: Packets whose transmission began.
@@ -632,9 +638,9 @@ class Metrics(TypedDict):
 class Notice(TypedDict):
     """Something that a reader of the numbers has to know, in plain words."""
 
-    #: Stable name of the kind: `starved`, `below-fair-share`, `unequal-shares`, `retransmission-storm`, `heavy-loss`,
-    #: `idle-despite-windows`, `retransmissions-without-drops`, `stalls-left-out`, `threshold-in-bytes`, or that of a
-    #: note of the scenario.
+    #: Stable name of the kind: `starved`, `below-fair-share`, `below-half-share`, `unequal-shares`, `retransmission-
+    #: storm`, `heavy-loss`, `no-marks`, `marks-not-seen`, `link-not-full`, `idle-despite-windows`, `retransmissions-
+    #: without-drops`, `stalls-left-out`, `threshold-in-bytes`, or that of a note of the scenario.
     kind: str
     #: One sentence without a full stop.
     text: str
@@ -642,8 +648,8 @@ class Notice(TypedDict):
     groups: list[str]
     #: Names of the links that it is about.
     links: list[str]
-    #: Stable names of the mechanisms that the numbers of the run support, for the first five kinds; empty if none is
-    #: determined.
+    #: Stable names of the mechanisms that the numbers of the run support, for the first nine kinds, the one to look at
+    #: first at the front; empty if none is determined.
     mechanisms: NotRequired[list[str]]
 
 
