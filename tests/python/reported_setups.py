@@ -26,12 +26,21 @@ class Setup(NamedTuple):
     cause: str | None
 
 
+HEAD = """
+duration = "20 s"
+warmup = "5 s"
+[bottleneck]
+rate = "RATE"
+buffer = "BUFFER"
+aqm = AQM
+LINK
+"""
+
+
 def scenario(aqm: str, *groups: str, link: str = "", buffer: str = "1000 packets", rate: str = "40 Mbit/s") -> str:
     """A dumbbell with a queue, and a flow for each set of keys."""
-    head = (
-        f'duration = "20 s"\nwarmup = "5 s"\n[bottleneck]\nrate = "{rate}"\nbuffer = "{buffer}"\naqm = {aqm}\n{link}\n'
-    )
-    return head + "".join(f'[[flows]]\nname = "{"ab"[index]}"\n{keys}\n' for index, keys in enumerate(groups))
+    head = HEAD.replace("RATE", rate).replace("BUFFER", buffer).replace("AQM", aqm).replace("LINK", link)
+    return head + "".join(f'[[flows]]\nname = "{name}"\n{keys}\n' for name, keys in zip("ab", groups, strict=False))
 
 
 STEP = '{ kind = "step", threshold = "20 packets" }'

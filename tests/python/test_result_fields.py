@@ -59,10 +59,11 @@ RUNS: dict[str, dict[str, object]] = {
     },
 }
 # Reasons that are written only where a packet had them: a law that marks where the buffer is full, or drops what it
-# would have marked. The tests of the meters count them.
+# would have marked. Redirected packets need queue protection. The tests of the meters count them.
 RARE = {
     *(f"bottlenecks[].marked_by.{reason}" for reason in ("buffer", "shared_buffer")),
     "bottlenecks[].dropped_by.coupled",
+    "bottlenecks[].redirected",
 }
 # The same of queues for traffic classes.
 RARE |= {path.replace("[].", "[].classes[].", 1) for path in RARE}

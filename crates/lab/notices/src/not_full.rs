@@ -143,18 +143,19 @@ impl<'a> Idle<'a> {
         let segment = self.segment_bytes(flow, endpoint);
         if segment.is_some_and(|segment| segment > threshold) {
             let text = format!(
-                "hosts hand over segments of up to {:.0} B at once, and marks begin at {threshold:.0} B: a segment                  marks itself",
+                "hosts hand over segments of up to {:.0} B at once, and marks begin at {threshold:.0} B: a segment \
+                 marks itself",
                 segment?
             );
             return Some((BURSTS, text));
         }
-        let least = match endpoint.negotiated_cc().ecn_use().is_scalable() {
-            true => bdp_bytes / 7.0,
-            false => bdp_bytes / libm::sqrt(self.flows.len() as f64),
-        };
+        let is_scalable = endpoint.negotiated_cc().ecn_use().is_scalable();
+        let parts = if is_scalable { 7.0 } else { libm::sqrt(self.flows.len() as f64) };
+        let least = bdp_bytes / parts;
         (threshold < least).then(|| {
             let text = format!(
-                "marks begin at {threshold:.0} B, and windows that marks reduce fill the link from about {least:.0} B                  on (the bandwidth-delay product is {bdp_bytes:.0} B)"
+                "marks begin at {threshold:.0} B, and windows that marks reduce fill the link from about {least:.0} B \
+                 on (the bandwidth-delay product is {bdp_bytes:.0} B)"
             );
             (LOW_THRESHOLD, text)
         })
@@ -178,7 +179,8 @@ impl<'a> Idle<'a> {
         let least = bdp_bytes / libm::sqrt(self.flows.len() as f64);
         (self.numbers.dropped > 0 && limit < least).then(|| {
             let text = format!(
-                "the queue holds {limit:.0} B, and windows that losses halve fill the link from about {least:.0} B on                  (the bandwidth-delay product is {bdp_bytes:.0} B)"
+                "the queue holds {limit:.0} B, and windows that losses halve fill the link from about {least:.0} B on \
+                 (the bandwidth-delay product is {bdp_bytes:.0} B)"
             );
             (SMALL_BUFFER, text)
         })

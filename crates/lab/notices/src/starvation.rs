@@ -1,5 +1,5 @@
-//! Groups that get less than a tenth, than three tenths, or than half of their fair share, and the mechanisms that explain
-//! it in the numbers of the run.
+//! Groups that get less than a tenth, than three tenths, or than half of their fair share, and the mechanisms that
+//! explain it in the numbers of the run.
 //!
 //! Only flows that have data to send during the whole measurement count. Their fair share is the max-min fair
 //! rate on their paths, where the demand of every other flow is the rate that it got. A mechanism is named
@@ -57,8 +57,8 @@ const VOICES: [Voice; 3] = [
     // A flow whose window was just halved has two thirds of its mean rate: less than a third is no sawtooth that was
     // looked at in a bad moment. A longer measurement is asked for than for a flow that gets nearly nothing.
     Voice { kind: BELOW_SHARE, part: 0.3, least_round_trips: 100.0, said: "gets much less than its share" },
-    // Less than one to three of two flows, as for flows that are alike. Twice the time of the voice above, since less is
-    // said.
+    // Less than one to three of two flows, as for flows that are alike. Twice the time of the voice above, since less
+    // is said.
     Voice { kind: BELOW_HALF, part: 0.5, least_round_trips: 200.0, said: "gets less than half of its share" },
 ];
 /// Minimum retransmission timeout in seconds (TCP_RTO_MIN of Linux).

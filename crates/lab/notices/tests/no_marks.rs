@@ -64,8 +64,8 @@ fn a_threshold_as_high_as_the_buffer_is_above_it() {
     assert_eq!(run(99, "", flow(), link()), expected(NO_MARKS, SHORT_QUEUE));
 }
 
-/// A round trip holds 20 packets and the threshold 10 more: a window of 30 packets of 1448 B does not exceed it, and one
-/// of 31 does.
+/// A round trip holds 20 packets and the threshold 10 more: a window of 30 packets of 1448 B does not exceed it, and
+/// that of 31 does.
 #[test]
 fn a_receive_window_of_path_and_threshold_brings_no_mark() {
     let window = |packets: u32| format!("receive_window = \"{} B\"", 1448 * packets);

@@ -267,7 +267,7 @@ fn what_waits_longer_than_the_target_is_counted() {
     assert_eq!(without.finish("l", ms(40)).0.above_target, None);
 }
 
-/// Of three redirections, one before the window does not count.
+/// A redirection before the window does not count.
 #[test]
 fn redirections_count_inside_the_window() {
     let mut meter = QueueMeter::new(Time::ZERO + Span::from_millis(10), MBIT_10, MeterPace::default());
