@@ -5,9 +5,9 @@ use shoal_measure::{
     Summary, TransferRates,
 };
 use shoal_notices::{
-    BACKOFF, BELOW_SHARE, CONVERGING, DIFFERENT_ROUND_TRIPS, GROWING, HEAVY_LOSS, IDLE, LEFT_OUT, OVERGROWN,
-    SEVERAL_QUEUES, SMALL_WINDOWS, STARVED, STORM, UNDONE_TIMEOUT, UNEQUAL, UNEVEN_LOSSES, UNEVEN_MARKS,
-    WITHOUT_ECN, of_run,
+    BACKOFF, BELOW_HALF, BELOW_SHARE, CONVERGING, DIFFERENT_ROUND_TRIPS, GROWING, HEAVY_LOSS, IDLE, LEFT_OUT,
+    OVERGROWN, SEVERAL_QUEUES, SMALL_WINDOWS, STARVED, STORM, UNDONE_TIMEOUT, UNEQUAL, UNEVEN_LOSSES,
+    UNEVEN_MARKS, WITHOUT_ECN, of_run,
 };
 use shoal_scenario::{Document, Experiment};
 use shoal_units::{Rate, Span, Time};
@@ -197,13 +197,15 @@ fn mechanisms_of_unequal_shares_need_numbers() {
 
 /// Two flows at 12 Mbit/s: a fair share is 6 Mbit/s.
 #[test]
-fn groups_are_short_of_their_share_below_three_tenths_and_starve_below_one() {
+fn groups_are_short_of_their_share_below_a_half_and_three_tenths_and_starve_below_one() {
     let experiment = scenario(&[("classic", RENO), ("scalable", DCTCP)]);
     let said = |mbps: f64| {
         let classic = FlowResult { alpha: AlphaSummary { mean: None }, ..flow(mbps) };
         kinds(&experiment, &[&[classic], &[flow(12.0 - mbps)]], link())
     };
-    assert_eq!(said(1.8), []);
+    assert_eq!(said(3.0), []);
+    assert_eq!(said(2.99), expected(&[(BELOW_HALF, &[])]));
+    assert_eq!(said(1.8), expected(&[(BELOW_HALF, &[])]));
     assert_eq!(said(1.79), expected(&[(BELOW_SHARE, &[])]));
     assert_eq!(said(0.6), expected(&[(BELOW_SHARE, &[])]));
     assert_eq!(said(0.59), expected(&[(STARVED, &[])]));
@@ -217,12 +219,12 @@ fn who_still_grows_is_said() {
     assert_eq!(notices, expected(&[(BELOW_SHARE, &[GROWING])]));
 }
 
-/// A window of 4 packets of 1500 B in 20 ms allows 2.4 Mbit/s, of which 1 Mbit/s is more than three tenths.
+/// A window of 4 packets of 1500 B in 20 ms allows 2.4 Mbit/s, of which 1.3 Mbit/s is more than half.
 #[test]
 fn a_flow_that_its_window_limits_is_not_short_of_its_share() {
     let limited = format!("{RENO}\ncwnd_clamp = \"4 packets\"");
     let experiment = scenario(&[("classic", &limited), ("scalable", DCTCP)]);
-    assert_eq!(kinds(&experiment, &[&[flow(1.0)], &[flow(11.0)]], link()), []);
+    assert_eq!(kinds(&experiment, &[&[flow(1.3)], &[flow(10.7)]], link()), []);
 }
 
 /// Path and queue hold 20 + 20 packets.
