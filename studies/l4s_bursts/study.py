@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 import shoal
 from shoal.plots.style import colour, marker, paper_style, two_columns
-from shoal_dev.study import Cell, Study, simulated
+from shoal_dev.study import Cell, Run, Study, kernel_release, on_linux, planes, simulated
 from shoal_dev.tables import table
 
 SEEDS = range(1, 4)
@@ -32,7 +32,7 @@ LINKS: Mapping[str, Mapping[str, object]] = {
     },
 }
 STEPS_MS = (1, 5, 20)
-HEADS = ("hosts", "link", "step, ms")
+HEADS = ("hosts", "link", "step, ms", "on")
 MEASURED = (
     "Prague's share, %",
     "ECT marked, %",
@@ -43,15 +43,15 @@ MEASURED = (
 )
 
 
-def results(hosts: str, link: str, step_ms: int) -> list[shoal.Result]:
-    """The results of all seeds."""
+def results(run: Run, hosts: str, link: str, step_ms: int) -> list[shoal.Result]:
+    """The results of all seeds on a plane."""
     changes = {"flows.*.host": HOSTS[hosts], "bottleneck.aqm.step_threshold": f"{step_ms} ms"} | dict(LINKS[link])
     scenario = shoal.Scenario.from_file(Path(__file__).parent / "pair.toml").override(changes)
-    return simulated()([(scenario, seed) for seed in SEEDS])
+    return run([(scenario, seed) for seed in SEEDS])
 
 
-def values(hosts: str, link: str, step_ms: int) -> tuple[float, ...]:
-    """What is measured, the means of all seeds."""
+def values(run: Run, hosts: str, link: str, step_ms: int) -> tuple[float, ...]:
+    """What is measured on a plane, the means of all seeds."""
     rows = [
         (
             100 / (1 + result.metric("rate_ratio('cubic', 'prague')")),
@@ -61,7 +61,7 @@ def values(hosts: str, link: str, step_ms: int) -> tuple[float, ...]:
             result.metric("delay_ms('not_ect')"),
             100 * result.metric("utilisation()"),
         )
-        for result in results(hosts, link, step_ms)
+        for result in results(run, hosts, link, step_ms)
     ]
     return tuple(float(value) for value in np.mean(rows, axis=0))
 
@@ -80,16 +80,19 @@ def in_words(measured: tuple[float, ...]) -> dict[str, str]:
     return dict(zip(MEASURED, (f"{value:.1f}" for value in measured), strict=True))
 
 
-def figure(measured: Mapping[Point, tuple[float, ...]]) -> Figure:
-    """Share and delay over the gap between grants, a line for each step."""
+def figure(measured: Mapping[str, Mapping[Point, tuple[float, ...]]]) -> Figure:
+    """Share and delay over the gap between grants: a line of the simulator for each step, markers of Linux."""
+    simulator, linux = measured.values()
     with paper_style():
         drawn = Figure(figsize=(two_columns, 2.4), layout="constrained")
         panels = drawn.subplots(1, 2)
         for panel, column in zip(panels, (0, 3), strict=True):
             for number, step_ms in enumerate(STEPS_MS):
-                y = [measured["packet by packet", link, step_ms][column] for link in LINKS]
-                label = f"step of {step_ms} ms"
-                panel.plot((0, *GRANTS_MS), y, color=colour(number), marker=marker(number), label=label)
+                points = [("packet by packet", link, step_ms) for link in LINKS]
+                x, paint, label = (0, *GRANTS_MS), colour(number), f"step of {step_ms} ms"
+                panel.plot(x, [simulator[point][column] for point in points], color=paint, label=label)
+                y = [linux[point][column] for point in points]
+                panel.plot(x, y, color=paint, linestyle="none", marker=marker(number), label=f"{label}, Linux")
             panel.set(
                 xlabel="gap between grants [ms]",
                 ylabel=MEASURED[column].replace(", ms", " [ms]").replace(", %", " [%]"),
@@ -99,35 +102,52 @@ def figure(measured: Mapping[Point, tuple[float, ...]]) -> Figure:
     return drawn
 
 
+def widest(measured: Mapping[str, Mapping[Point, tuple[float, ...]]]) -> str:
+    """Where the share is most different."""
+    simulator, linux = measured.values()
+    point = max(simulator, key=lambda each: abs(simulator[each][0] - linux[each][0]))
+    hosts, link, step_ms = point
+    sim, kernel = simulator[point][0], linux[point][0]
+    return f"{sim:.1f} and {kernel:.1f} % ({hosts}, {link}, step of {step_ms} ms)"
+
+
 def measure() -> Iterator[str | Figure]:
     """Every row, and the figure."""
-    measured = {point: values(*point) for points in POINTS.values() for point in points}
+    both = {"simulator": simulated(), f"Linux {kernel_release()}": on_linux()}
+    every = list(dict.fromkeys(point for points in POINTS.values() for point in points))
+    measured = {on: {point: values(run, *point) for point in every} for on, run in both.items()}
     yield (
-        f"One flow of each, round trips of 20 ms, 40 Mbit/s, the mean of {len(SEEDS)} seeds. A link without a pause "
-        "sends packet by packet; one with grants sends what waits at once, 3.3 packets for each millisecond of the gap."
+        f"One flow of each, round trips of 20 ms, 40 Mbit/s, the mean of {len(SEEDS)} seeds, the same on both planes. "
+        "A link without a pause sends packet by packet; one with grants sends what waits at once, 3.3 packets for each "
+        f"millisecond of the gap. Shares are furthest apart in one row: {widest(measured)}."
     )
     for title, points in POINTS.items():
         yield f"## {title}"
-        yield table((*HEADS, *MEASURED), [(*point, *in_words(measured[point]).values()) for point in points], "llr")
+        rows = [(*point, on, *in_words(measured[on][point]).values()) for point in points for on in both]
+        yield table((*HEADS, *MEASURED), rows, "llrlr")
     yield figure(measured)
 
 
-def again(point: Point) -> dict[str, str]:
+def again(run: Run, point: Point) -> dict[str, str]:
     """What is measured of a row."""
-    return in_words(values(*point))
+    return in_words(values(run, *point))
 
 
 def cells() -> Iterator[Cell]:
-    """Every row."""
-    for section, points in POINTS.items():
-        for point in points:
-            yield Cell(section, tuple(map(str, point)), partial(again, point), cpu_s=3)
+    """Every row of each plane."""
+    for plane, run in planes().items():
+        on = plane if plane == "simulator" else f"Linux {kernel_release()}"
+        for section, points in POINTS.items():
+            for point in points:
+                row = (*map(str, point), on)
+                yield Cell(section, row, partial(again, run, point), cpu_s=3 if plane == "simulator" else 25)
 
 
 STUDY = Study(
     title="L4S with hosts and links that send in bursts",
     measure=measure,
-    takes="about two minutes",
-    caption="Prague's share and delay over the gap between grants of the link",
+    needs=("kernel",),
+    takes="about ten minutes",
+    caption="Prague's share and delay over the gap between grants of the link, on the simulator and on Linux",
     cells=cells,
 )
