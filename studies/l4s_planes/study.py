@@ -21,7 +21,7 @@ from studies.l4s_planes.verdicts import QUANTITIES, VERDICTS, Compared
 
 FOLDER = Path(__file__).parent
 # Seeds by rate in Mbit/s: time of the kernel goes with packets.
-SEEDS = {4: 20, 12: 12, 40: 8, 120: 5, 200: 3}
+SEEDS = {4: 20, 12: 12, 40: 8, 120: 3, 200: 3}
 RTTS_MS = (5, 10, 20, 50, 100)
 SCALABLE: Mapping[str, Mapping[str, object]] = {
     "Prague": {"flows.scalable.cc": "prague-0.7"},
@@ -42,13 +42,18 @@ Point = tuple[int, int]
 Row = tuple[Compared, ...]
 
 
-def values(run: Run, point: Point, changes: Mapping[str, object]) -> list[tuple[float, ...]]:
-    """Each quantity of all seeds on a plane."""
+def results(run: Run, point: Point, changes: Mapping[str, object]) -> list[shoal.Result]:
+    """The results of all seeds on a plane."""
     rate, rtt = point
     changes = {"bottleneck.rate": f"{rate} Mbit/s", "flows.*.rtt": f"{rtt} ms"} | dict(changes)
     scenario = shoal.Scenario.from_file(FOLDER / "pair.toml").override(changes)
-    results = run([(scenario, seed) for seed in range(1, SEEDS[rate] + 1)])
-    return [tuple(quantity.value(result) for result in results) for quantity in QUANTITIES]
+    return run([(scenario, seed) for seed in range(1, SEEDS[rate] + 1)])
+
+
+def values(run: Run, point: Point, changes: Mapping[str, object]) -> list[tuple[float, ...]]:
+    """Each quantity of all seeds on a plane."""
+    of_seeds = results(run, point, changes)
+    return [tuple(quantity.value(result) for result in of_seeds) for quantity in QUANTITIES]
 
 
 def compared(point: Point, changes: Mapping[str, object]) -> Row:
@@ -69,6 +74,16 @@ def in_words(row: Row) -> dict[str, str]:
         for each in row
         for head, text in {each.quantity.title: each.quantity.shown(each.sim), **each.cells()}.items()
     }
+
+
+def acks(rtt: int) -> dict[str, str]:
+    """ACKs of the scalable flow for each of its packets at 4 Mbit/s, as receivers are and at once."""
+    row = {}
+    for title, changes in (("delayed", SCALABLE["Prague"]), ("at once", at_once())):
+        for plane, run in planes().items():
+            means = [result.groups[0]["acks_per_packet"] for result in results(run, (4, rtt), changes)]
+            row[f"{title}, {plane}"] = f"{statistics.fmean(means):.2f}"
+    return row
 
 
 def beside(sim: float, linux: float | None, digits: int) -> dict[str, str]:
@@ -189,6 +204,9 @@ def measure() -> Iterator[str | Figure]:
         "acknowledge each packet."
     )
     yield rows_of({(4, rtt): compared((4, rtt), at_once()) for rtt in RTTS_AT_ONCE_MS})
+    yield "ACKs of Prague's flow for each of its packets, as receivers delay them by default and at once:"
+    each = {f"{rtt} ms": acks(rtt) for rtt in RTTS_AT_ONCE_MS}
+    yield table(("RTT", *next(iter(each.values()))), [(rtt, *row.values()) for rtt, row in each.items()], "lr")
     yield f"## {ALONE}"
     yield (
         "Marks of 15 s after a warmup of 5 s, RTT 10 ms. Gaps are medians in the second round trip of a connection "
@@ -216,8 +234,10 @@ def cells() -> Iterator[Cell]:
     for section, points, changes in sections:
         for rate, rtt in points:
             row = (str(rate), str(rtt), str(SEEDS[rate]))
-            cost_s = SEEDS[rate] * (0.5 + 0.08 * rate)
+            cost_s = SEEDS[rate] * (1.3 + 0.08 * rate)
             yield Cell(section, row, partial(again, (rate, rtt), changes), cpu_s=cost_s)
+    for rtt in RTTS_AT_ONCE_MS:
+        yield Cell(AT_ONCE, (f"{rtt} ms",), partial(acks, rtt), cpu_s=4 * SEEDS[4])
     for what, fact in FACTS.items():
         yield Cell(ALONE, (what,), fact, cpu_s=3)
 

@@ -27,6 +27,35 @@ def row(page: str, first: str, name: str) -> Row:
     return found
 
 
+def rows_in(page: str, section: str) -> list[Row]:
+    """The rows of the only table below a heading."""
+    (table,) = (each for each in tables_of((ROOT / page).read_text(encoding="utf-8")) if each.section == section)
+    return [dict(zip(table.heads, cells, strict=True)) for cells in table.rows]
+
+
+PLANES = "docs/records/l4s-planes.md"
+
+
+def alone(what: str) -> Row:
+    """A flow that is alone, on both planes."""
+    (row_of_flow,) = (each for each in rows_in(PLANES, "One flow alone") if each["what"].startswith(what))
+    return row_of_flow
+
+
+def points_at_4_mbit() -> str:
+    """By how many points shares of Prague are apart at 4 Mbit/s, where they are different."""
+    slow = [each["share: difference"] for each in rows_in(PLANES, "Prague") if each["Mbit/s"] == "4"]
+    return f"{max(abs(float(text.split()[0])) for text in slow if text.endswith('different')):.0f}"
+
+
+def acks_at_4_mbit() -> tuple[str, ...]:
+    """The fewest and most ACKs a packet of Prague at 4 Mbit/s on each plane, where receivers delay them."""
+    tables = tables_of((ROOT / PLANES).read_text(encoding="utf-8"))
+    (acks,) = (each for each in tables if each.heads[1].startswith("delayed"))
+    sim, linux = ([row_of_acks[column] for row_of_acks in acks.rows] for column in (1, 2))
+    return (min(sim), max(sim), min(linux), max(linux))
+
+
 def instructions(*cases: str) -> tuple[str, ...]:
     """Instructions a packet of cases in the release profile, as `make bench-instructions BENCH=--keep` wrote them."""
     with (ROOT / "benches" / "instructions.csv").open(encoding="utf-8", newline="") as file:
@@ -137,6 +166,22 @@ STATEMENTS = {
         "docs/conformance.md",
         r"The kernel has (\d+) such scripts .* All pass on Linux 7\.3\.4, and (\d+) on the models",
         scripts_for_accurate_ecn,
+    ),
+    "marks-over-accurate-ecn": Statement(
+        "docs/l4s.md",
+        r"\(([\d,]+) and ([\d,]+) in 15 s",
+        lambda: tuple(alone("DCTCP over accurate ECN")[plane] for plane in ("simulator", "Linux")),
+    ),
+    "pacing-with-the-option": Statement(
+        "docs/l4s.md",
+        r"pacing rates over accurate ECN with its option, by ([\d.]+) %",
+        lambda: (f"{float(alone('Prague over accurate ECN with its')['simulator above Linux'].split()[0]):.1f}",),
+    ),
+    "shares-at-4-mbit": Statement(
+        "docs/l4s.md", r"shares at 4 Mbit/s .*? by up to (\d+) points", lambda: (points_at_4_mbit(),)
+    ),
+    "acks-at-4-mbit": Statement(
+        "docs/l4s.md", r"([\d.]+) to ([\d.]+) and ([\d.]+) to ([\d.]+) ACKs a packet", acks_at_4_mbit
     ),
     "cpu-beside-runs": Statement(
         "docs/sweeps.md",
