@@ -35,7 +35,7 @@ PAIRS = tuple(itertools.product(SEEDS, RTTS_MS))
 # The second round trip with data of `paced.toml`, whose first packet leaves with the ACK that clocks it.
 SECOND_ROUND_S = (0.19, 0.295)
 HEADS = ("Mbit/s", "RTT, ms", "seeds")
-SUMMARY = ("scalable", "quantity", "bound", *VERDICTS, "largest difference", "at")
+SUMMARY = ("scalable", "quantity", "bound", *VERDICTS, "undecided, mean within", "largest difference", "at")
 
 # Rate in Mbit/s and round trip in ms of a row.
 Point = tuple[int, int]
@@ -146,6 +146,7 @@ def summary(name: str, rows: Mapping[Point, Row]) -> Iterator[tuple[str, ...]]:
     for number, quantity in enumerate(QUANTITIES):
         cells = {point: row[number] for point, row in rows.items()}
         counts = [str(sum(cell.verdict == verdict for cell in cells.values())) for verdict in VERDICTS]
+        counts.append(str(sum(cell.is_open for cell in cells.values())))
         (rate, rtt), widest = max(cells.items(), key=lambda item: abs(item[1].difference))
         bound = f"{100 * quantity.share:.0f} % of Linux's" if quantity.share else f"{quantity.absolute:g}"
         where = f"{rate} Mbit/s, {rtt} ms"
@@ -190,7 +191,8 @@ def measure() -> Iterator[str | Figure]:
         'short queue by `ecn_mask = "any-ect"`. The same seeds on both planes: values are means, and differences '
         "are simulator minus Linux, seed by seed, with their confidence intervals of 95 % by Student's t. "
         "A difference is *same* if the whole interval is within the bound, *different* if all of it is beyond, else "
-        f"*undecided*. Bounds were written before anything was measured. Of {intervals} intervals some "
+        "*undecided*; *mean within* are those of which the mean difference is within the bound, so that more seeds may "
+        f"make them the same. Bounds were written before anything was measured. Of {intervals} intervals some "
         f"{0.05 * intervals:.0f} are expected to miss the true difference: one *different* by itself is no finding."
     )
     yield table(SUMMARY, [line for name, rows in measured.items() for line in summary(name, rows)], "lllr")

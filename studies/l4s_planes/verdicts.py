@@ -82,6 +82,11 @@ class Compared:
             return SAME
         return DIFFERENT if nearest > bound else UNDECIDED
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it is undecided though the mean difference lies within the bound: more seeds may make it the same."""
+        return self.verdict == UNDECIDED and abs(self.difference) <= self.quantity.bound(self.linux)
+
     def cells(self) -> dict[str, str]:
         """The mean on Linux, and the difference with its interval and what follows, by the titles of columns."""
         digits = self.quantity.digits
