@@ -231,7 +231,7 @@ def measure() -> Iterator[str | Figure]:
     yield table(("RTT", *next(iter(each.values()))), [(rtt, *row.values()) for rtt, row in each.items()], "lr")
     yield f"## {AGAIN}"
     yield (
-        f"Prague at {AGAIN_POINT[0]} Mbit/s and {AGAIN_POINT[1]} ms with seeds that its table above does not have. They "
+        f"Prague at {AGAIN_POINT[0]} Mbit/s and {AGAIN_POINT[1]} ms with other seeds than its table has, which "
         "were measured because three seeds call the share different; both verdicts are shown."
     )
     yield rows_of({again_cells(): compared(AGAIN_POINT, SCALABLE["Prague"], AGAIN_SEEDS)})
