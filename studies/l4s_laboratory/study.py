@@ -189,8 +189,8 @@ def measure() -> Iterator[str]:
     yield f"## {FALLING}"
     yield (
         "One flow over 50 Mbit/s; the rate falls after 30 s of 60. The RTT is higher until the smoothed one is within "
-        "a tenth of its mean of the ten seconds before for good. Packets in bursts come to the queue as from slots of up "
-        "to 16 packets, 0.8 to 5 ms apart, and so do ACKs to the sender."
+        "a tenth of its mean of the ten seconds before for good. Packets in bursts come to the queue as from slots of "
+        "up to 16 packets, 0.8 to 5 ms apart, and so do ACKs to the sender."
     )
     rows_of_falls = [
         (*case.key, case.what, f"{case.published:g} {case.unit}".strip(), *falling_rate(case).values())
