@@ -5,6 +5,7 @@ use crate::shell::Single;
 use crate::{Extent, LawConfig, Level, RedParameters, TcError};
 use alloc::vec::Vec;
 use shoal_packet::Ecn;
+use shoal_units::cast::floor_u64;
 use shoal_units::{ModelDoc, Rate};
 
 /// Whether the two RED instances share the input of their averages.
@@ -47,7 +48,7 @@ impl LawConfig for DualRedConfig {
     }
 
     fn marks_from(&self, _: Ecn) -> Option<Extent> {
-        Some(Extent::Bytes(self.ect.min_bytes as u64))
+        Some(Extent::Bytes(floor_u64(self.ect.min_bytes)))
     }
 
     fn levels(&self) -> Vec<Level> {

@@ -7,6 +7,7 @@ use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 use shoal_packet::Ecn;
+use shoal_units::cast::floor_u64;
 use shoal_units::{ModelDoc, Rate};
 
 /// How marks are spread between the RED thresholds.
@@ -76,7 +77,7 @@ impl LawConfig for RedConfig {
     }
 
     fn marks_from(&self, _: Ecn) -> Option<Extent> {
-        self.ecn.then_some(Extent::Bytes(self.parameters.min_bytes as u64))
+        self.ecn.then_some(Extent::Bytes(floor_u64(self.parameters.min_bytes)))
     }
 
     fn levels(&self) -> Vec<Level> {
