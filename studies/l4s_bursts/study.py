@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import shoal
-from shoal.plots.style import colour, marker, paper_style, two_columns
+from shoal.plots.style import colour, legend_of_figure, marker, paper_style, two_columns
 from shoal_dev.study import Cell, Run, Study, kernel_release, on_linux, planes, simulated
 from shoal_dev.tables import table
 
@@ -43,14 +43,16 @@ MEASURED = (
 )
 
 
-def results(run: Run, hosts: str, link: str, step_ms: int) -> list[shoal.Result]:
-    """The results of all seeds on a plane."""
+def results(run: Run, hosts: str, link: str, step_ms: int, *, at_once: bool = False) -> list[shoal.Result]:
+    """The results of all seeds on a plane; if `at_once`, receivers acknowledge each packet."""
     changes = {"flows.*.host": HOSTS[hosts], "bottleneck.aqm.step_threshold": f"{step_ms} ms"} | dict(LINKS[link])
+    if at_once:
+        changes["flows.*.delayed_ack"] = False
     scenario = shoal.Scenario.from_file(Path(__file__).parent / "pair.toml").override(changes)
     return run([(scenario, seed) for seed in SEEDS])
 
 
-def values(run: Run, hosts: str, link: str, step_ms: int) -> tuple[float, ...]:
+def values(run: Run, hosts: str, link: str, step_ms: int, *, at_once: bool = False) -> tuple[float, ...]:
     """What is measured on a plane, the means of all seeds."""
     rows = [
         (
@@ -61,13 +63,24 @@ def values(run: Run, hosts: str, link: str, step_ms: int) -> tuple[float, ...]:
             result.metric("delay_ms('not_ect')"),
             100 * result.metric("utilisation()"),
         )
-        for result in results(run, hosts, link, step_ms)
+        for result in results(run, hosts, link, step_ms, at_once=at_once)
     ]
     return tuple(float(value) for value in np.mean(rows, axis=0))
 
 
+def acks_row(run: Run, link: str, *, at_once: bool) -> dict[str, str]:
+    """What is measured with a step of 1 ms, and ACKs of each flow for each of its packets."""
+    measured = in_words(values(run, "packet by packet", link, STEPS_MS[0], at_once=at_once))
+    of_seeds = results(run, "packet by packet", link, STEPS_MS[0], at_once=at_once)
+    acks = np.mean([[group["acks_per_packet"] for group in result.groups] for result in of_seeds], axis=0)
+    return measured | dict(zip(("ACKs a packet, Prague", "CUBIC"), (f"{share:.2f}" for share in acks), strict=True))
+
+
 # Hosts, link and step in ms of a row.
 Point = tuple[str, str, int]
+# Links of the rows that show what becomes of ACKs, and whether receivers acknowledge each packet.
+ACKS = "ACKs"
+ACKED = tuple((f"a grant every {gap} ms", at_once) for gap in (6, 12, 24) for at_once in (False, True))
 # Rows by the heading above them: hosts of every kind without and with grants, and every step of every link.
 POINTS: Mapping[str, list[Point]] = {
     "Hosts": [(hosts, link, STEPS_MS[0]) for hosts in HOSTS for link in (WITHOUT, "a grant every 6 ms")],
@@ -92,13 +105,13 @@ def figure(measured: Mapping[str, Mapping[Point, tuple[float, ...]]]) -> Figure:
                 x, paint, label = (0, *GRANTS_MS), colour(number), f"step of {step_ms} ms"
                 panel.plot(x, [simulator[point][column] for point in points], color=paint, label=label)
                 y = [linux[point][column] for point in points]
-                panel.plot(x, y, color=paint, linestyle="none", marker=marker(number), label=f"{label}, Linux")
+                panel.plot(x, y, color=paint, linestyle="none", marker=marker(number), label="Linux")
             panel.set(
                 xlabel="gap between grants [ms]",
                 ylabel=MEASURED[column].replace(", ms", " [ms]").replace(", %", " [%]"),
             )
             panel.set_ylim(bottom=0)
-        panels[0].legend()
+        legend_of_figure(drawn, list(panels), columns=4)
     return drawn
 
 
@@ -125,7 +138,26 @@ def measure() -> Iterator[str | Figure]:
         yield f"## {title}"
         rows = [(*point, on, *in_words(measured[on][point]).values()) for point in points for on in both]
         yield table((*HEADS, *MEASURED), rows, "llrlr")
+    yield f"## {ACKS}"
+    yield (
+        "Packets of a grant reach their receiver at one instant. The simulator's receiver acknowledges every second of "
+        "them, the kernel's several together: CUBIC gets fewer ACKs there. Small packets of Prague are acknowledged in "
+        "pairs by the kernel, too ([L4S](../l4s.md#on-the-kernel)). The step is 1 ms, hosts send packet by packet; "
+        "*at once* is `delayed_ack = false` for both flows."
+    )
+    rows = {
+        first_cells(link, at_once, on): acks_row(run, link, at_once=at_once)
+        for link, at_once in ACKED
+        for on, run in both.items()
+    }
+    heads = ("link", "ACKs", "on", *next(iter(rows.values())))
+    yield table(heads, [(*first, *row.values()) for first, row in rows.items()], "lllr")
     yield figure(measured)
+
+
+def first_cells(link: str, at_once: bool, on: str) -> tuple[str, ...]:
+    """Link, how packets are acknowledged, and plane of a row."""
+    return link, "at once" if at_once else "delayed", on
 
 
 def again(run: Run, point: Point) -> dict[str, str]:
@@ -141,6 +173,9 @@ def cells() -> Iterator[Cell]:
             for point in points:
                 row = (*map(str, point), on)
                 yield Cell(section, row, partial(again, run, point), cpu_s=3 if plane == "simulator" else 25)
+        for link, at_once in ACKED:
+            measured = partial(acks_row, run, link, at_once=at_once)
+            yield Cell(ACKS, first_cells(link, at_once, on), measured, cpu_s=3 if plane == "simulator" else 25)
 
 
 STUDY = Study(
