@@ -1,8 +1,9 @@
 """What becomes of L4S where hosts or the link send in bursts: Prague beside CUBIC behind DualPI2."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -43,17 +44,17 @@ MEASURED = (
 )
 
 
-def results(run: Run, hosts: str, link: str, step_ms: int, *, at_once: bool = False) -> list[shoal.Result]:
-    """The results of all seeds on a plane; if `at_once`, receivers acknowledge each packet."""
+def results(
+    run: Run, hosts: str, link: str, step_ms: int, more: Mapping[str, object] = MappingProxyType({})
+) -> list[shoal.Result]:
+    """The results of all seeds on a plane, with more changes of the scenario."""
     changes = {"flows.*.host": HOSTS[hosts], "bottleneck.aqm.step_threshold": f"{step_ms} ms"} | dict(LINKS[link])
-    if at_once:
-        changes["flows.*.delayed_ack"] = False
-    scenario = shoal.Scenario.from_file(Path(__file__).parent / "pair.toml").override(changes)
+    scenario = shoal.Scenario.from_file(Path(__file__).parent / "pair.toml").override(changes | dict(more))
     return run([(scenario, seed) for seed in SEEDS])
 
 
-def values(run: Run, hosts: str, link: str, step_ms: int, *, at_once: bool = False) -> tuple[float, ...]:
-    """What is measured on a plane, the means of all seeds."""
+def means(of_seeds: Sequence[shoal.Result]) -> tuple[float, ...]:
+    """What is measured, the means of all seeds."""
     rows = [
         (
             100 / (1 + result.metric("rate_ratio('cubic', 'prague')")),
@@ -63,24 +64,35 @@ def values(run: Run, hosts: str, link: str, step_ms: int, *, at_once: bool = Fal
             result.metric("delay_ms('not_ect')"),
             100 * result.metric("utilisation()"),
         )
-        for result in results(run, hosts, link, step_ms, at_once=at_once)
+        for result in of_seeds
     ]
     return tuple(float(value) for value in np.mean(rows, axis=0))
 
 
-def acks_row(run: Run, link: str, *, at_once: bool) -> dict[str, str]:
-    """What is measured with a step of 1 ms, and ACKs of each flow for each of its packets."""
-    measured = in_words(values(run, "packet by packet", link, STEPS_MS[0], at_once=at_once))
-    of_seeds = results(run, "packet by packet", link, STEPS_MS[0], at_once=at_once)
+def values(run: Run, hosts: str, link: str, step_ms: int) -> tuple[float, ...]:
+    """What is measured on a plane."""
+    return means(results(run, hosts, link, step_ms))
+
+
+def switched_row(run: Run, link: str, what: str) -> dict[str, str]:
+    """What is measured with a step of 1 ms and something otherwise, and ACKs of each flow for each of its packets."""
+    of_seeds = results(run, "packet by packet", link, STEPS_MS[0], SWITCHED[what])
     acks = np.mean([[group["acks_per_packet"] for group in result.groups] for result in of_seeds], axis=0)
-    return measured | dict(zip(("ACKs a packet, Prague", "CUBIC"), (f"{share:.2f}" for share in acks), strict=True))
+    shown = (f"{acks_per_packet:.2f}" for acks_per_packet in acks)
+    return in_words(means(of_seeds)) | dict(zip(("ACKs a packet, Prague", "CUBIC"), shown, strict=True))
 
 
 # Hosts, link and step in ms of a row.
 Point = tuple[str, str, int]
-# Links of the rows that show what becomes of ACKs, and whether receivers acknowledge each packet.
-ACKS = "ACKs"
-ACKED = tuple((f"a grant every {gap} ms", at_once) for gap in (6, 12, 24) for at_once in (False, True))
+# What is switched off to see what makes the planes different behind grants.
+OFF = "What makes planes different"
+AT_ONCE = {"flows.*.delayed_ack": False}
+SWITCHED: Mapping[str, Mapping[str, object]] = {
+    "nothing": {},
+    "delayed ACKs": AT_ONCE,
+    "delayed ACKs, and updates on the grid of grants": {**AT_ONCE, "bottleneck.aqm.tupdate": "17 ms"},
+}
+SWITCHED_LINKS = tuple(f"a grant every {gap} ms" for gap in (6, 12, 24))
 # Rows by the heading above them: hosts of every kind without and with grants, and every step of every link.
 POINTS: Mapping[str, list[Point]] = {
     "Hosts": [(hosts, link, STEPS_MS[0]) for hosts in HOSTS for link in (WITHOUT, "a grant every 6 ms")],
@@ -132,32 +144,31 @@ def measure() -> Iterator[str | Figure]:
     yield (
         f"One flow of each, round trips of 20 ms, 40 Mbit/s, the mean of {len(SEEDS)} seeds, the same on both planes. "
         "A link without a pause sends packet by packet; one with grants sends what waits at once, 3.3 packets for each "
-        f"millisecond of the gap. Shares are furthest apart in one row: {widest(measured)}."
+        "millisecond of the gap. The kernel plane refuses no row: its lines send in grants, too, and its hosts segment "
+        f"and gather. Shares are furthest apart in one row: {widest(measured)}."
     )
     for title, points in POINTS.items():
         yield f"## {title}"
         rows = [(*point, on, *in_words(measured[on][point]).values()) for point in points for on in both]
         yield table((*HEADS, *MEASURED), rows, "llrlr")
-    yield f"## {ACKS}"
+    yield f"## {OFF}"
     yield (
         "Packets of a grant reach their receiver at one instant. The simulator's receiver acknowledges every second of "
-        "them, the kernel's several together: CUBIC gets fewer ACKs there. Small packets of Prague are acknowledged in "
-        "pairs by the kernel, too ([L4S](../l4s.md#on-the-kernel)). The step is 1 ms, hosts send packet by packet; "
-        "*at once* is `delayed_ack = false` for both flows."
+        "them, the kernel's several together, so CUBIC gets fewer ACKs there; small packets of Prague are acknowledged "
+        "in pairs by the kernel, too ([L4S](../l4s.md#on-the-kernel)). Without delayed ACKs (`delayed_ack = false`) "
+        "what Prague gets is the same. Most of what is left of the classic delay is the phase of DualPI2's updates: "
+        "their 16 ms and the gaps have a common grid, on which those of the planes lie elsewhere and see other delays. "
+        'With `tupdate = "17 ms"` they pass through all phases. The step is 1 ms, hosts send packet by packet.'
     )
     rows = {
-        first_cells(link, at_once, on): acks_row(run, link, at_once=at_once)
-        for link, at_once in ACKED
+        (link, what, on): switched_row(run, link, what)
+        for link in SWITCHED_LINKS
+        for what in SWITCHED
         for on, run in both.items()
     }
-    heads = ("link", "ACKs", "on", *next(iter(rows.values())))
+    heads = ("link", "switched off", "on", *next(iter(rows.values())))
     yield table(heads, [(*first, *row.values()) for first, row in rows.items()], "lllr")
     yield figure(measured)
-
-
-def first_cells(link: str, at_once: bool, on: str) -> tuple[str, ...]:
-    """Link, how packets are acknowledged, and plane of a row."""
-    return link, "at once" if at_once else "delayed", on
 
 
 def again(run: Run, point: Point) -> dict[str, str]:
@@ -173,9 +184,10 @@ def cells() -> Iterator[Cell]:
             for point in points:
                 row = (*map(str, point), on)
                 yield Cell(section, row, partial(again, run, point), cpu_s=3 if plane == "simulator" else 25)
-        for link, at_once in ACKED:
-            measured = partial(acks_row, run, link, at_once=at_once)
-            yield Cell(ACKS, first_cells(link, at_once, on), measured, cpu_s=3 if plane == "simulator" else 25)
+        for link in SWITCHED_LINKS:
+            for what in SWITCHED:
+                measured = partial(switched_row, run, link, what)
+                yield Cell(OFF, (link, what, on), measured, cpu_s=3 if plane == "simulator" else 25)
 
 
 STUDY = Study(
