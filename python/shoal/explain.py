@@ -110,6 +110,7 @@ _changes = {
     "segments-above-threshold": "a threshold above a segment, smaller segments (ip link: gso_max_size), or pacing (fq)",
     "threshold-below-bdp": "a higher threshold",
     "buffer-below-bdp": "a larger buffer",
+    "unresponsive-traffic": "a limit for that traffic, or a law with a queue for each flow (fq-codel)",
     "same-marks-other-answer": f"{_separate}, which a classic sender then does not share with a scalable one",
     "red-lock-out": _separate,
     "dropped-where-others-are-marked": f'{_separate}; or ecn = "on" for the group',

@@ -86,7 +86,7 @@ def wait_tables(runs: Runs) -> list[Table]:
     video = [index for index, group in enumerate(runs[0].groups) if group.get("frames")]
     if video:
         adapts = any("size_bytes" in (runs[0].groups[index]["frames"] or {}) for index in video)
-        heads = (
+        heads: tuple[str, ...] = (
             "Group",
             "Due",
             "On time",

@@ -50,8 +50,8 @@ EXPECTED: dict[str, list[tuple[str, str, str]]] = {
     "scenarios/locked-flows.toml": [("unequal-shares", "first", "joins", "uneven-marks")],
     "scenarios/parking-lot.toml": [("below-fair-share", "through", "several-queues")],
     "scenarios/queue-protection.toml": [
-        ("starved", "scalable", "timeout-back-off"),
-        ("starved", "classic", "smallest-window"),
+        ("starved", "scalable", "unresponsive-traffic"),
+        ("starved", "classic", "unresponsive-traffic"),
     ],
     "scenarios/rate-step/dual-red.toml": [("below-fair-share", "cubic", DROPPED)],
     "scenarios/rate-step/pie.toml": [("below-fair-share", "cubic", DROPPED)],

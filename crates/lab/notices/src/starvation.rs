@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use shoal_measure::{Bottleneck, Finished, GroupResult, Notice};
-use shoal_scenario::{Experiment, Flow, Link};
+use shoal_scenario::{App, Experiment, Flow, Link};
 use shoal_tcp::{EcnSetting, EndpointConfig};
 
 use crate::backlogged::{fair_shares, in_words, is_backlogged, numbered, packet_bits, rate, window};
@@ -19,6 +19,8 @@ pub const STARVED: &str = "starved";
 pub const BELOW_SHARE: &str = "below-fair-share";
 /// Kind of the notice that a group gets less than half of its fair share, and not as little as the kinds above.
 pub const BELOW_HALF: &str = "below-half-share";
+/// Mechanism: traffic that answers neither marks nor drops takes more than its share of a link.
+pub const UNRESPONSIVE: &str = "unresponsive-traffic";
 /// Mechanism: negotiation left the group's controller without its feedback, and Reno took its place.
 pub const RUNS_AS_RENO: &str = "runs-as-reno";
 /// Mechanism: DCTCP's packets are in the classic queue of a dual queue.
@@ -194,12 +196,7 @@ impl<'a> Backlogged<'a> {
 
 impl Judged<'_> {
     fn notice(&self, group: &Backlogged<'_>, bottlenecks: &[Bottleneck]) -> Notice {
-        let names: Vec<&str> = self
-            .experiment
-            .links_of(group.flow.forward)
-            .filter(|link| link.monitored)
-            .map(|link| link.name.as_str())
-            .collect();
+        let names: Vec<&str> = self.monitored(&group.flow).collect();
         // If there are several, the link that dropped most.
         let link = bottlenecks
             .iter()
@@ -236,7 +233,7 @@ impl Judged<'_> {
     /// Mechanisms that the numbers support, each with its numbers.
     fn reasons(&self, group: &Backlogged<'_>, link: Option<&Bottleneck>) -> Vec<(&'static str, String)> {
         let endpoint = &self.experiment.endpoints[group.flow.endpoint as usize];
-        let mut reasons = Vec::new();
+        let mut reasons: Vec<_> = self.unresponsive(group).into_iter().collect();
         if endpoint.negotiated_cc() != endpoint.cc {
             let text =
                 "its controller gave way to Reno, since it has not the feedback on marks that it needs";
@@ -278,6 +275,28 @@ impl Judged<'_> {
         reasons
     }
 
+    /// Flows without a control on a link of the group, each of which sends more than the fair share.
+    fn unresponsive(&self, group: &Backlogged<'_>) -> Option<(&'static str, String)> {
+        let links: Vec<&str> = self.monitored(&group.flow).collect();
+        let mut groups: BTreeMap<u32, f64> = BTreeMap::new();
+        for flow in &self.experiment.flows {
+            let App::Unresponsive { packet_bytes, interval, .. } = flow.app else { continue };
+            let sent_bps = 8.0 * f64::from(packet_bytes) / interval.as_secs_f64();
+            if sent_bps > self.fair_bps && self.monitored(&flow).any(|link| links.contains(&link)) {
+                *groups.entry(flow.group).or_default() += sent_bps;
+            }
+        }
+        let (number, sent_bps) = groups.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let name = &self.experiment.groups[number as usize].name;
+        let text = format!("{name} beside it sends {} whatever is marked or dropped", rate(sent_bps));
+        Some((UNRESPONSIVE, text))
+    }
+
+    /// Names of the links on the path of a flow's data that the result reports.
+    fn monitored(&self, flow: &Flow) -> impl Iterator<Item = &str> {
+        self.experiment.links_of(flow.forward).filter(|link| link.monitored).map(|link| link.name.as_str())
+    }
+
     /// Marks of the same frequency, at each of which this group reduces its windows as for a loss, while the scalable
     /// groups beside it answer in proportion.
     fn same_marks(
@@ -311,10 +330,7 @@ impl Judged<'_> {
 
     /// The groups that pass a queue of the group.
     fn beside(&self, group: &Backlogged<'_>) -> Vec<&Backlogged<'_>> {
-        let queues = |group: &Backlogged<'_>| -> Vec<&str> {
-            let links = self.experiment.links_of(group.flow.forward);
-            links.filter(|link| link.monitored).map(|link| link.name.as_str()).collect()
-        };
+        let queues = |group: &Backlogged<'_>| -> Vec<&str> { self.monitored(&group.flow).collect() };
         let shared = queues(group);
         let is_beside = |other: &&Backlogged<'_>| {
             other.index != group.index && queues(other).iter().any(|link| shared.contains(link))

@@ -7,7 +7,7 @@ use shoal_measure::{
 use shoal_notices::{
     BACKOFF, BELOW_HALF, BELOW_SHARE, CONVERGING, DIFFERENT_ROUND_TRIPS, GROWING, HEAVY_LOSS, IDLE, LEFT_OUT,
     OVERGROWN, SEVERAL_QUEUES, SMALL_WINDOWS, STARVED, STORM, UNDONE_TIMEOUT, UNEQUAL, UNEVEN_LOSSES,
-    UNEVEN_MARKS, WITHOUT_ECN, of_run,
+    UNEVEN_MARKS, UNRESPONSIVE, WITHOUT_ECN, of_run,
 };
 use shoal_scenario::{Document, Experiment};
 use shoal_units::{Rate, Span, Time};
@@ -209,6 +209,22 @@ fn groups_are_short_of_their_share_below_a_half_and_three_tenths_and_starve_belo
     assert_eq!(said(1.79), expected(&[(BELOW_SHARE, &[])]));
     assert_eq!(said(0.6), expected(&[(BELOW_SHARE, &[])]));
     assert_eq!(said(0.59), expected(&[(STARVED, &[])]));
+}
+
+/// Traffic that answers nothing is a cause from the fair share of 6 Mbit/s on.
+#[test]
+fn unresponsive_traffic_explains_what_it_takes() {
+    let beside = |sent: &str| {
+        let traffic = format!("cc = \"none\"\nrtt = \"20 ms\"\napp = {{ unresponsive = \"{sent}\" }}");
+        let experiment = scenario(&[("classic", RENO), ("traffic", &traffic)]);
+        kinds(
+            &experiment,
+            &[&[flow(1.0)], &[FlowResult { wire_bps: Some(1.1e7), ..FlowResult::default() }]],
+            link(),
+        )
+    };
+    assert_eq!(beside("6.1 Mbit/s"), expected(&[(BELOW_SHARE, &[UNRESPONSIVE])]));
+    assert_eq!(beside("5.9 Mbit/s"), expected(&[(BELOW_SHARE, &[])]));
 }
 
 #[test]
