@@ -257,6 +257,7 @@ ELSEWHERE = {
     "cuts_in_step": "test_cuts_in_step.py",
     "acks_per_packet": "test_feedback_metrics.py",
     "queue_mode": "test_feedback_metrics.py",
+    "redirected": "test_explain.py",
     **dict.fromkeys(
         (
             "capacity_used",

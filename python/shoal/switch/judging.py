@@ -9,7 +9,7 @@ from typing import Any
 
 from shoal.errors import UsageError
 from shoal.parallel import Progress
-from shoal.results import Result, Results
+from shoal.results import Results
 from shoal.runs.cases import Case, run_cases
 from shoal.scenario import Scenario
 from shoal.stats import Estimate
@@ -26,10 +26,6 @@ _classic = (Group("cubic", 4), Group("cubic", 4, asks_for_ecn=True))
 _labels = {"dctcp": "DCTCP", "cubic": "CUBIC"}
 # Parts of a fair share below which a kind of flows is starved, as the simulator's notices have it, or squeezed.
 _starved, _squeezed = 0.1, 0.5
-# What the notice of a starved group says where it knows no reason (crates/lab/notices/src/starvation.rs).
-_undetermined = "mechanism not determined"
-# RFC 9438 section 4.6: beta is 0.7, for marks as for losses.
-_cubic_cut = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,31 +123,10 @@ def _judged(queue: Queue, classic: Group, runs: Results) -> Judgement:
         for group in (_scalable, classic)
     }
     # The first of the runs that says it; why stands behind the semicolon.
-    starved = [(run, each["text"]) for run in runs for each in run.data["notices"] if each["kind"] == "starved"]
-    mechanisms = tuple(
-        text.partition("; ")[2].replace(_undetermined, _answers_to_marks(run) or _undetermined)
-        for run, text in starved[:1]
-    )
+    starved = [each["text"] for run in runs for each in run.data["notices"] if each["kind"] == "starved"]
+    mechanisms = tuple(text.partition("; ")[2] for text in starved[:1])
     delay_ms = runs.metric("delay_ms('all', 'p99')")
     return Judgement(queue, classic.asks_for_ecn, parts, runs.metric("utilisation()"), delay_ms, mechanisms)
-
-
-def _answers_to_marks(run: Result) -> str:
-    """What a mark costs either kind where both are marked; empty if one of them is not."""
-    marked = {}
-    for group in run.groups:
-        totals = group["totals"]
-        marked[group["name"]] = totals["marks_seen"] / (totals["data_packets"] or 1)
-    alphas = [flow["alpha"]["mean"] for group in run.groups if group["name"] == "dctcp" for flow in group["flows"]]
-    known = [alpha for alpha in alphas if alpha is not None]
-    if not all(marked.values()) or not known:
-        return ""
-    cut = sum(known) / len(known) / 2
-    return (
-        f"both see marks, on {marked['dctcp']:.1%} of DCTCP's packets and {marked['cubic']:.1%} of CUBIC's, and answer "
-        f"differently: by the mean of alpha a reduction takes {cut:.1%} of a DCTCP window, and {_cubic_cut:.0%} of a "
-        "CUBIC window"
-    )
 
 
 def judgement_table(judgements: Sequence[Judgement]) -> Table:

@@ -99,7 +99,8 @@ export function show(form: HTMLElement, controls: Controls, moved: (controls: Co
       ),
     );
   });
-  const video = element("select", { id: "video" }, ...VIDEOS.map(([value, text]) => element("option", { value }, text)));
+  const videos = VIDEOS.map(([value, text]) => element("option", { value }, text));
+  const video = element("select", { id: "video" }, ...videos);
   video.value = controls.video;
   video.addEventListener("change", () => set({ video: video.value as Video }));
   const hosts = element("select", { id: "host" }, ...HOSTS.map((host) => element("option", { value: host }, host)));
