@@ -26,6 +26,11 @@ def written(folder: Path) -> dict[str, str]:
     return {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}
 
 
+def test_values_are_those_of_the_scenario_with_the_name_of_the_queue() -> None:
+    """And not of another one whose name comes first: DCTCP would be in the classic queue."""
+    assert starting_values("dualpi2")["bottleneck.aqm.ecn_mask"] == "any-ect"
+
+
 @pytest.mark.parametrize("queue", queue_kinds())
 def test_a_file_for_every_queue_is_accepted_as_are_the_defaults_that_it_shows(queue: str) -> None:
     text = scenario_text(Draft(queue=queue, law=starting_values(queue)))

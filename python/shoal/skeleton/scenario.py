@@ -59,7 +59,7 @@ def queue_kinds() -> list[str]:
 
 
 def starting_values(queue: str) -> dict[str, object]:
-    """Values for keys of a law, by their dotted keys: those of the first shipped scenario that has it.
+    """Values for keys of a law, by their dotted keys: those of the shipped scenario of its name, else of the first one.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def starting_values(queue: str) -> dict[str, object]:
         There is no such law; the hint names the nearest.
     """
     _law_schema(queue)
-    for shipped in all_scenarios():
+    for shipped in sorted(all_scenarios(), key=lambda shipped: shipped.name != queue):
         law = tomllib.loads(shipped.path.read_text(encoding="utf-8")).get("bottleneck", {}).get("aqm", {})
         if law.get("kind") == queue:
             return {key: value for key, value in _leaves(law, _law) if key != f"{_law}.kind"}
