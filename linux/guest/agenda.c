@@ -2,7 +2,7 @@
 #include "agenda.h"
 #include "guest.h"
 
-#define MAX_ENTRIES (4 * MAX_FLOWS)
+#define MAX_ENTRIES (5 * MAX_FLOWS)
 
 static struct entry heap[MAX_ENTRIES];
 static size_t size;

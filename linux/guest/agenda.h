@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum task { TASK_START, TASK_STOP, TASK_WORK, TASK_SAMPLE, TASK_END };
+enum task { TASK_START, TASK_STOP, TASK_REPLACE, TASK_WORK, TASK_SAMPLE, TASK_END };
 struct entry {
 	uint64_t at;
 	uint64_t order;

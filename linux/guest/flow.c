@@ -2,6 +2,7 @@
 /* Flows: their plans, and what is measured and reported of them. */
 #define _GNU_SOURCE
 #include "flow.h"
+#include "words.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -42,6 +43,12 @@ struct flow flows[MAX_FLOWS];
 uint32_t flow_count;
 uint64_t origin;
 
+/* Whether a controller reports its alpha as `struct tcp_dctcp_info`. */
+static bool reports_alpha(const char *cc)
+{
+	return strncmp(cc, "dctcp", 5) == 0 || strncmp(cc, "prague", 6) == 0;
+}
+
 void flow_add(const struct flow_plan *plan)
 {
 	struct flow *flow = &flows[flow_count];
@@ -50,8 +57,7 @@ void flow_add(const struct flow_plan *plan)
 		fail("more than %d flows", MAX_FLOWS);
 	flow->plan = *plan;
 	flow->sender = flow->listener = flow->receiver = -1;
-	/* They report it as `struct tcp_dctcp_info`. */
-	flow->has_alpha = strncmp(plan->cc, "dctcp", 5) == 0 || strncmp(plan->cc, "prague", 6) == 0;
+	flow->has_alpha = reports_alpha(plan->cc);
 	flow_count++;
 }
 
@@ -67,6 +73,18 @@ void flow_code_point(uint64_t number, uint32_t code_point)
 	if (number >= flow_count)
 		fail("no flow %llu", (unsigned long long)number);
 	flows[number].plan.code_point = code_point;
+}
+
+void flow_replace(uint64_t number, uint64_t at, const char *cc)
+{
+	struct flow *flow;
+
+	if (number >= flow_count)
+		fail("no flow %llu", (unsigned long long)number);
+	flow = &flows[number];
+	copy_name(flow->plan.next_cc, sizeof(flow->plan.next_cc), cc);
+	flow->plan.replaced = at;
+	flow->has_alpha |= reports_alpha(cc);
 }
 
 /* Measurements. */

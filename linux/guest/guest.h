@@ -116,6 +116,9 @@ struct flow_plan {
 	 * listening end (the receiver, or the sender of responses) has its own from the beginning.
 	 */
 	char cc[16], connect_cc[16], listen_cc[16];
+	/* The controller of the sender from `replaced` on, after the start of the experiment; NEVER if there is none. */
+	char next_cc[16];
+	uint64_t replaced;
 	uint64_t start, stop; /* after the start of the experiment; stop may be NEVER */
 	enum app app;
 	/*
@@ -142,6 +145,8 @@ void gaps_add(struct gaps *gaps, uint64_t gap);
 uint64_t gaps_next(struct gaps *gaps, uint64_t constant);
 void flow_gap(uint64_t number, uint64_t gap);
 void flow_code_point(uint64_t number, uint32_t code_point);
+/* Another congestion controller takes over at `at` after the start of the experiment. */
+void flow_replace(uint64_t number, uint64_t at, const char *cc);
 /* barrier.c */
 void barrier_gap(uint64_t number, uint64_t gap);
 /* loop.c */

@@ -51,6 +51,16 @@ static void stop_at(uint32_t number, uint64_t now)
 	}
 }
 
+/* Another controller takes over; a flow that has ended keeps its own. */
+static void replace_at(uint32_t number)
+{
+	struct flow *flow = &flows[number];
+
+	memcpy(flow->plan.cc, flow->plan.next_cc, sizeof(flow->plan.cc));
+	if (flow->sender >= 0)
+		use_cc(flow->sender, flow->plan.cc);
+}
+
 static void begin_transfer(uint32_t number, uint64_t now)
 {
 	struct flow *flow = &flows[number];
@@ -298,6 +308,9 @@ static bool do_what_is_due(uint64_t duration, uint64_t every)
 		case TASK_STOP:
 			stop_at(entry.flow, entry.at);
 			break;
+		case TASK_REPLACE:
+			replace_at(entry.flow);
+			break;
 		case TASK_WORK:
 			work(entry.flow, entry.at);
 			break;
@@ -403,6 +416,8 @@ void flows_run(uint64_t duration, uint64_t every, uint64_t window_start)
 			agenda_add(origin + flows[i].plan.start, TASK_START, i);
 		if (flows[i].plan.stop < duration)
 			agenda_add(origin + flows[i].plan.stop, TASK_STOP, i);
+		if (flows[i].plan.replaced < duration)
+			agenda_add(origin + flows[i].plan.replaced, TASK_REPLACE, i);
 	}
 	agenda_add(origin + duration, TASK_END, 0);
 	while (do_what_is_due(duration, every)) {

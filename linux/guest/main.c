@@ -27,13 +27,6 @@ static uint32_t address(struct words *w)
 	return parsed.s_addr;
 }
 
-static void copy_name(char *into, size_t size, const char *name)
-{
-	if (strlen(name) >= size)
-		fail("the name `%s` is too long", name);
-	strcpy(into, name);
-}
-
 static struct end end_of(struct words *w)
 {
 	struct end end = { .host = host(w) };
@@ -120,7 +113,7 @@ static void flow(struct words *w)
 	plan.start = number(w);
 	plan.stop = number(w);
 	app = text(w);
-	plan.barrier = NEVER;
+	plan.barrier = plan.replaced = NEVER;
 	if (strcmp(app, "bulk") == 0) {
 		plan.app = APP_BULK;
 	} else if (strcmp(app, "transfers") == 0) {
@@ -274,6 +267,11 @@ static void obey(struct words *w)
 		uint64_t of = number(w);
 
 		flow_code_point(of, (uint32_t)number(w));
+	} else if (strcmp(verb, "replace") == 0) {
+		/* replace FLOW NANOSECONDS CONTROLLER */
+		uint64_t of = number(w), at = number(w);
+
+		flow_replace(of, at, text(w));
 	} else if (strcmp(verb, "at") == 0) {
 		script_at(w);
 		if (w->next < w->count)

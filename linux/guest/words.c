@@ -54,3 +54,10 @@ size_t hexadecimal(struct words *w, unsigned char *into, size_t room)
 			fail("`%s` is not hexadecimal", word);
 	return size;
 }
+
+void copy_name(char *into, size_t size, const char *name)
+{
+	if (strlen(name) >= size)
+		fail("the name `%s` is too long", name);
+	strcpy(into, name);
+}

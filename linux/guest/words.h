@@ -20,5 +20,7 @@ const char *text(struct words *w);
 uint64_t number(struct words *w);
 /* The next word as bytes, two digits each; `-` is none. Returns their number. */
 size_t hexadecimal(struct words *w, unsigned char *into, size_t room);
+/* Copies a name, which must fit. */
+void copy_name(char *into, size_t size, const char *name);
 
 #endif

@@ -95,6 +95,7 @@ _larger = "a larger buffer or fewer flows"
 # What to change, by cause.
 _changes = {
     "runs-as-reno": f'{_ecn_on}; Prague needs receiver.feedback = "accurate", or no such key',
+    "controller-replaced": "leave replace out of the group, or measure from then on (warmup)",
     "dctcp-in-classic-queue": 'write ecn_mask = "any-ect" (tc: any_ect) for the queue, or use prague-0.7',
     "queue-in-hosts": "give hosts a limit as real ones have, or a faster link: access_buffer, access_rate",
     "no-packet-with-ect": _ecn_on,

@@ -741,6 +741,16 @@ FlowStart: TypeAlias = (str | list[str | Literal["never"]] | FlowStartUniform | 
     FlowStartLoad | FlowStartList)
 
 
+class FlowReplace(TypedDict):
+    """Keys: Another controller that takes the place of `cc` while a flow runs, as by setting TCP_CONGESTION on its
+    socket: { cc = "cubic", after = "30 s" }. Window and threshold stay, what `cc` has learnt is forgotten. Default:
+    none.
+    """
+
+    cc: str
+    after: str
+
+
 class FlowAppTransferTransferDistribution(TypedDict):
     """Keys: the table flow app transfer transfer distribution."""
 
@@ -831,6 +841,7 @@ Flow = TypedDict(
         "count": NotRequired[int],
         "start": NotRequired[FlowStart],
         "stop": NotRequired[str | list[str | Literal["never"]]],
+        "replace": NotRequired[FlowReplace],
         "dscp": NotRequired[int | str],
         "tunnel": NotRequired[str],
         "app": NotRequired[FlowApp],

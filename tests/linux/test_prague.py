@@ -13,7 +13,7 @@ from shoal.linux import Image, run_on_linux
 if TYPE_CHECKING:
     from pathlib import Path
 
-ECT_1, CE = 0b01, 0b11
+ECT_1, ECT_0, CE = 0b01, 0b10, 0b11
 VERSIONS = ("prague-0.7", "prague-0.7-early", "prague-0.6", "prague-2020")
 
 # One flow that is acknowledged packet by packet, so that nothing depends on timers of the receiver.
@@ -74,3 +74,18 @@ def test_small_windows_are_rates_with_small_packets(image: Image) -> None:
         assert flow["wire_bps"] * 15 / 8 / flow["data_packets"] < 400
     assert flows[0]["wire_bps"] == pytest.approx(flows[1]["wire_bps"], rel=0.1)
     assert flows[0]["data_packets"] == pytest.approx(flows[1]["data_packets"], rel=0.1)
+
+
+def test_cubic_that_takes_over_is_that_of_the_simulator(image: Image, tmp_path: Path) -> None:
+    scenario = alone("prague-0.7").override({"flows.*.replace": {"cc": "cubic", "after": "1 s"}, "duration": "4 s"})
+    file = tmp_path / "run.pcapng"
+    linux, sim = run_on_linux(scenario, image=image, pcap=file, pcap_payload=True), shoal.run(scenario)
+    data = [packet for packet in packets(file.read_bytes()) if packet.interface == 0 and packet.payload > 0]
+    change = next(number for number, packet in enumerate(data) if packet.data[1] & 3 == ECT_0)
+    # At 40 Mbit/s a packet takes 0.3 ms.
+    assert 3000 < change < 3400
+    assert {packet.data[1] & 3 for packet in data[:change]} <= {ECT_1, CE}
+    assert {packet.data[1] & 3 for packet in data[change:]} <= {ECT_0, CE}
+    for quantity in ("marked", "arrived"):
+        assert linux.bottlenecks[0][quantity] == pytest.approx(sim.bottlenecks[0][quantity], rel=0.001), quantity
+    assert linux.notices[0].kind == sim.notices[0].kind == "controller-replaced"

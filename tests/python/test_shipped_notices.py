@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 PAPERS = [path for path in ROOT.glob("papers/*/*.toml") if path.name != "paper.toml"]
 FILES = sorted(str(path.relative_to(ROOT)) for path in [*ROOT.glob("scenarios/**/*.toml"), *PAPERS])
 # Of the scenario, not of its numbers.
-NOTES = {"moving-link", "impaired-link", "dctcp-in-classic-queue", "queue-in-hosts"}
+NOTES = {"moving-link", "impaired-link", "controller-replaced", "dctcp-in-classic-queue", "queue-in-hosts"}
 
 # Runs that are shortened: fabrics. Without any drop the window of the open loop would grow without end.
 SHORTER = {f"scenarios/{name}": dict(keys) for name, keys in FABRICS.items()}

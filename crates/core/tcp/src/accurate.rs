@@ -72,16 +72,21 @@ pub(crate) struct AccurateEcn {
     awaits_first: Option<Ecn>,
 }
 
+/// Codepoint of the packets of a controller on a connection with accurate ECN.
+const fn codepoint_of(ecn_use: EcnUse) -> Ecn {
+    match ecn_use {
+        EcnUse::Classic | EcnUse::Dctcp => Ecn::Ect0,
+        EcnUse::L4s => Ecn::Ect1,
+    }
+}
+
 impl AccurateEcn {
     /// An end of which the peer's SYN or SYN/ACK came with `arrived`.
     pub(crate) fn new(config: &EndpointConfig, arrived: Ecn) -> Self {
         Self {
             arrivals: Arrivals::new(arrived),
             feedback: Feedback::default(),
-            codepoint: match config.cc.ecn_use() {
-                EcnUse::Classic | EcnUse::Dctcp => Ecn::Ect0,
-                EcnUse::L4s => Ecn::Ect1,
-            },
+            codepoint: codepoint_of(config.cc.ecn_use()),
             flags_fail: false,
             option_fails: false,
             reported_twice: None,
@@ -93,6 +98,10 @@ impl AccurateEcn {
     /// Codepoint of every packet of this end.
     pub(crate) fn codepoint(&self) -> Ecn {
         if self.flags_fail { Ecn::NotEct } else { self.codepoint }
+    }
+    /// From here on packets have the codepoint of a controller that uses ECN like this.
+    pub(crate) fn send_for(&mut self, ecn_use: EcnUse) {
+        self.codepoint = codepoint_of(ecn_use);
     }
     /// Nothing is sent with ECT from here on.
     pub(crate) fn give_up_ect(&mut self) {

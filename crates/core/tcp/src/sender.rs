@@ -21,7 +21,7 @@ pub(crate) use connection::{SYN_BYTES, timestamp};
 pub use counters::{Counters, Outstanding};
 use freebsd::FreeBsdSender;
 use linux::LinuxSender;
-use shoal_cc::{CongestionControl, Window};
+use shoal_cc::{CcConfig, CongestionControl, Window};
 pub use shoal_packet::CaState;
 use shoal_packet::{Ecn, FlowId, Packet};
 use shoal_units::{Span, Time};
@@ -146,6 +146,14 @@ impl Sender {
             sender.stream.closing = true;
             sender.on_written(call);
         });
+    }
+    /// The application gives the connection the controller `cc`, which knows nothing of what the one before has learnt:
+    /// window and threshold stay (Linux `tcp_reinit_congestion_control`). Nothing is sent. On Linux alone.
+    pub fn replace_controller(&mut self, config: &EndpointConfig, cc: &CcConfig, now: Time) {
+        match &mut self.0 {
+            Host::Linux(sender) => sender.replace_controller(config, cc, now),
+            Host::FreeBsd(_) => wrong_kernel(),
+        }
     }
     /// A packet of the peer arrives.
     #[inline]

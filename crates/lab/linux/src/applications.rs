@@ -69,6 +69,10 @@ pub(crate) fn check_iperf3(flow: &Flow, control: Option<&Control>, place: &str, 
             HINT,
         );
     }
+    if control.is_some_and(|control| control.successor.is_some()) {
+        let reason = "iperf3 keeps the controller with which it has begun";
+        refusals.add(format!("{place}: replace"), reason, HINT);
+    }
     if control.is_some_and(|control| control.connects_as != control.sender) {
         refusals.add(
             format!("{place}: receiver"),

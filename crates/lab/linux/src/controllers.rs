@@ -12,7 +12,7 @@ use shoal_cc::{
     AckCounting, AlphaAfter, AlphaResolution, AlphaUpdate, CcConfig, CounterOnCut, CutStyle, DctcpConfig,
     EcnUse, Gain, MarkCounting, SsthreshAfterCut,
 };
-use shoal_scenario::KERNEL_CONTROLLERS;
+use shoal_scenario::{Group, KERNEL_CONTROLLERS, Replacement};
 use shoal_tcp::{CwrAck, EcnFeedback, EcnSetting, EndpointConfig, Profile};
 
 /// The stack profile that stands for the kernel's own TCP, whatever its version.
@@ -28,6 +28,8 @@ pub(crate) struct Control {
     pub connects_as: &'static str,
     /// Controller of the listener, and thereby of the receiver.
     pub listener: &'static str,
+    /// Controller that takes the sender's place while a flow runs.
+    pub successor: Option<&'static str>,
     pub modules: Vec<Module>,
     /// Where the kernel differs from what the scenario asks for.
     pub notes: Vec<String>,
@@ -55,22 +57,31 @@ struct Law {
 
 /// Translates the controller of a group; refuses controllers that no kernel has.
 pub(crate) fn control(
-    preset: &str,
+    group: &Group,
     endpoint: &EndpointConfig,
     place: &str,
     kernel: &Kernel,
     refusals: &mut Refusals,
 ) -> Option<Control> {
+    let preset = group.cc.as_str();
     let law = law(preset, endpoint, place, refusals)?;
     if endpoint.cc.ecn_use() == EcnUse::L4s && !can_be_l4s(endpoint, place, kernel, refusals) {
         return None;
     }
     let listener = listener(&law, endpoint, place, refusals)?;
+    let successor = match &group.replacement {
+        None => None,
+        Some(Replacement { cc, config, .. }) => {
+            let endpoint = EndpointConfig { cc: *config, ..*endpoint };
+            Some(self::law(cc, &endpoint, &format!("{place}: replace"), refusals)?)
+        }
+    };
     let mut modules: Vec<Module> = law.module.into_iter().collect();
+    modules.extend(successor.iter().filter_map(|successor| successor.module.clone()));
     if listener == RECEIVER_THAT_DELAYS && !modules.iter().any(|module| module.file == ONE_SIDED) {
         modules.push(Module { file: ONE_SIDED, parameters: None });
     }
-    for name in [law.name, listener] {
+    for name in [law.name, listener].into_iter().chain(successor.iter().map(|successor| successor.name)) {
         if !kernel.has_controller(name) {
             refusals.add(
                 place,
@@ -92,7 +103,9 @@ pub(crate) fn control(
             law.name
         ));
     }
+    notes.extend(successor.iter().flat_map(|successor| successor.notes.clone()));
     Some(Control {
+        successor: successor.map(|successor| successor.name),
         sender: law.name,
         connects_as: if peer_is_classic { CLASSIC } else { law.name },
         listener,

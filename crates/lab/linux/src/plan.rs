@@ -117,7 +117,7 @@ fn controls(experiment: &Experiment, kernel: &Kernel, refusals: &mut Refusals) -
             }
             return None;
         }
-        let control = control(&group.cc, endpoint, &place, kernel, refusals);
+        let control = control(group, endpoint, &place, kernel, refusals);
         if kernel.generator.is_some() {
             applications::check_iperf3(flow, control.as_ref(), &place, refusals);
         }
@@ -184,6 +184,9 @@ impl Planned<'_> {
                 line!(text, "dscp {number} {dscp}");
             }
         }
+        for (number, flow) in self.experiment.flows.iter().enumerate() {
+            self.replacement(number, &flow, &mut text);
+        }
         applications::gaps(self.experiment, &mut text);
         let (run, sample) = (self.experiment.duration, sample_interval(self.experiment));
         let warmup = self.experiment.warmup.as_nanos();
@@ -242,6 +245,17 @@ impl Planned<'_> {
         format!(
             "flow {sender} {receiver} {source} {destination} {controllers} {chunk} {unsent} {start} {stop} {app}"
         )
+    }
+
+    /// The instruction that gives a flow another controller.
+    fn replacement(&self, number: usize, flow: &Flow, text: &mut String) {
+        let group = flow.group as usize;
+        let successor = self.controls[group].as_ref().and_then(|control| control.successor);
+        if let (Some(name), Some(replacement)) = (successor, &self.experiment.groups[group].replacement)
+            && flow.start < Time::NEVER
+        {
+            line!(text, "replace {number} {} {name}", nanos(flow.start.saturating_add(replacement.after)));
+        }
     }
 
     fn notes(&self) -> Vec<String> {

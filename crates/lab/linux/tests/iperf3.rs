@@ -31,6 +31,7 @@ fn what_iperf3_cannot_do_is_refused_at_its_place() {
         ("app = { request = \"1 B\", response = \"1 B\" }", "app"),
         ("stop = \"3 s\"", "stop"),
         ("receiver = { feedback = \"classic\" }", "receiver"),
+        ("replace = { cc = \"cubic\", after = \"1 s\" }", "replace"),
     ] {
         let refusals = plan(&format!("flows = [{{ cc = \"dctcp\", rtt = \"20 ms\", {flow} }}]")).unwrap_err();
         assert_eq!(refusals.len(), 1, "{flow}");

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use shoal_measure::{Bottleneck, Finished, GroupResult, Notice};
-use shoal_scenario::{App, Experiment, Flow, Link};
+use shoal_scenario::{App, Experiment, Flow, Link, Replacement};
 use shoal_tcp::{EcnSetting, EndpointConfig};
 
 use crate::backlogged::{fair_shares, in_words, is_backlogged, numbered, packet_bits, rate, window};
@@ -23,6 +23,8 @@ pub const BELOW_HALF: &str = "below-half-share";
 pub const UNRESPONSIVE: &str = "unresponsive-traffic";
 /// Mechanism: negotiation left the group's controller without its feedback, and Reno took its place.
 pub const RUNS_AS_RENO: &str = "runs-as-reno";
+/// Mechanism: another controller took over while the group's flows ran.
+pub const REPLACED: &str = "controller-replaced";
 /// Mechanism: DCTCP's packets are in the classic queue of a dual queue.
 pub const CLASSIC_QUEUE: &str = "dctcp-in-classic-queue";
 /// Mechanism: the group halves its windows at the marks that the others answer in proportion.
@@ -239,6 +241,10 @@ impl Judged<'_> {
                 "its controller gave way to Reno, since it has not the feedback on marks that it needs";
             reasons.push((RUNS_AS_RENO, text.to_owned()));
         }
+        if let Some(replacement) = self.replacement(group) {
+            let text = format!("{} took the place of its controller", replacement.cc);
+            reasons.push((REPLACED, text));
+        }
         let is_noted = self
             .experiment
             .notes
@@ -275,6 +281,11 @@ impl Judged<'_> {
         reasons
     }
 
+    /// The controller that took the place of that of a group.
+    fn replacement(&self, group: &Backlogged<'_>) -> Option<&Replacement> {
+        self.experiment.groups[group.flow.group as usize].replacement.as_ref()
+    }
+
     /// Flows without a control on a link of the group, each of which sends more than the fair share.
     fn unresponsive(&self, group: &Backlogged<'_>) -> Option<(&'static str, String)> {
         let links: Vec<&str> = self.monitored(&group.flow).collect();
@@ -305,12 +316,13 @@ impl Judged<'_> {
         endpoint: &EndpointConfig,
     ) -> Option<(&'static str, String)> {
         let scalable = |endpoint: &EndpointConfig| endpoint.negotiated_cc().ecn_use().is_scalable();
-        if scalable(endpoint) || group.marks == 0 {
+        if scalable(endpoint) || group.marks == 0 || self.replacement(group).is_some() {
             return None;
         }
         let beside = self.beside(group);
         let others = beside.iter().filter(|other| {
-            scalable(&self.experiment.endpoints[other.flow.endpoint as usize]) && other.marks > 0
+            let endpoint = &self.experiment.endpoints[other.flow.endpoint as usize];
+            scalable(endpoint) && other.marks > 0 && self.replacement(other).is_none()
         });
         let other = others.max_by(|a, b| a.rate_bps.total_cmp(&b.rate_bps))?;
         let part = |group: &Backlogged<'_>| group.marks as f64 / group.segments;

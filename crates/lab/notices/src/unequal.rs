@@ -73,9 +73,12 @@ fn kinds_of_groups(experiment: &Experiment) -> Vec<usize> {
         let flow = experiment.flows.numbered(experiment.flows.of_group(group as u32)).next();
         flow.map(|(_, flow)| &experiment.endpoints[flow.endpoint as usize])
     };
-    let hosts = |group: usize| (experiment.groups[group].host, experiment.groups[group].dscp);
+    let rest = |group: usize| {
+        let group = &experiment.groups[group];
+        (group.host, group.dscp, &group.replacement)
+    };
     let is_same =
-        |first: usize, group: usize| hosts(first) == hosts(group) && configured(first) == configured(group);
+        |first: usize, group: usize| rest(first) == rest(group) && configured(first) == configured(group);
     let mut firsts: Vec<usize> = Vec::new();
     let kind = |group: usize| {
         firsts.iter().copied().find(|first| is_same(*first, group)).unwrap_or_else(|| {

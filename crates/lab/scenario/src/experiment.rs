@@ -5,6 +5,7 @@ mod flows;
 use crate::HostConfig;
 pub use flows::{All, Flows};
 use shoal_aqm::{ClassesConfig, Ecn, Extent, MemoryShare, QueueConfig, Tunnels};
+use shoal_cc::CcConfig;
 use shoal_netem::Impairments;
 use shoal_tcp::{EndpointConfig, Pacing};
 use shoal_units::{Opportunities, Rate, RateChange, Span, Stream, Time, even_shares};
@@ -395,13 +396,26 @@ impl Pool {
     }
 }
 
+/// A controller that takes the place of another one.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Replacement {
+    /// Controller preset as written in the scenario.
+    pub cc: String,
+    /// Its configuration.
+    pub config: CcConfig,
+    /// Time since the start of a flow.
+    pub after: Span,
+}
+
 /// A flow group of the scenario file.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Group {
     /// Name in reports.
     pub name: String,
     /// Controller preset as written in the scenario.
     pub cc: String,
+    /// The controller that takes its place while a flow runs.
+    pub replacement: Option<Replacement>,
     /// The group's hosts.
     pub host: HostConfig,
     /// DiffServ code point of all packets of the group's flows, below 64.

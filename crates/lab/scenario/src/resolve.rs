@@ -105,6 +105,8 @@ pub(crate) fn plan(scenario: &Scenario, remarks: Remarks<'_>, lists: &FlowLists)
     let trace = trace(&cx, duration);
     let endpoints: Vec<Option<EndpointConfig>> =
         (0..scenario.flows.len()).map(|index| endpoints::endpoint(index, &cx)).collect();
+    let replacements: Vec<_> =
+        (0..scenario.flows.len()).map(|index| endpoints::replacement(index, duration, &cx)).collect();
     let hosts = host::hosts(&cx);
     let sizes = sizes::sizes(&cx);
     let mut groups: Vec<Option<GroupPlan>> =
@@ -127,6 +129,7 @@ pub(crate) fn plan(scenario: &Scenario, remarks: Remarks<'_>, lists: &FlowLists)
     let Network { nodes, links, paths, routes, ends, weights, ecmp, pools, bdp_rtt, .. } = network?;
     host::check_shared(&hosts, &ends, &nodes, &cx);
     notes::replaced_controllers(&endpoints, &mut cx);
+    notes::succeeded_controllers(&mut cx);
     notes::scalable_flows_in_the_classic_queue(&links, &endpoints, &mut cx);
     notes::queues_in_hosts(&links, &mut cx);
     notes::effects_of_laws(&links, &mut cx);
@@ -150,13 +153,15 @@ pub(crate) fn plan(scenario: &Scenario, remarks: Remarks<'_>, lists: &FlowLists)
     for (group, ends) in groups.iter_mut().zip(ends) {
         group.routes.ends = Some(ends);
     }
-    let described = scenario.flows.iter().zip(hosts).map(|(group, host)| Group {
-        name: group.name.clone().unwrap_or_default(),
-        cc: group.cc.clone(),
-        host,
-        dscp: group.dscp.unwrap_or_default().number(),
-        tunnel: group.tunnel.clone(),
-    });
+    let described =
+        scenario.flows.iter().zip(hosts).zip(replacements).map(|((group, host), replacement)| Group {
+            name: group.name.clone().unwrap_or_default(),
+            cc: group.cc.clone(),
+            replacement,
+            host,
+            dscp: group.dscp.unwrap_or_default().number(),
+            tunnel: group.tunnel.clone(),
+        });
     let experiment = Experiment {
         title: scenario.title.clone(),
         seed: scenario.seed.get(),

@@ -25,14 +25,16 @@ pub use bottleneck::{Bottleneck, Reverse};
 pub use distributions::{CdfPoint, Distribution, Distributions};
 pub use fabric::{FatTree, LeafSpine, Reported};
 pub(crate) use flows::MAX_HOSTS;
-pub use flows::{Direction, FlowGroup, Hosts, Pairing, Receiver};
+pub use flows::{Direction, FlowGroup, Hosts, Pairing, Receiver, Replace};
 pub(crate) use host::key_docs_of as host_keys_of;
 pub use host::{Host, HostOptions};
 pub(crate) use impairments::impairment_docs;
 pub use impairments::{FourStates, GilbertElliott, Impairments, PathLoss, PathReorder, PathSlot};
 pub use interactive::{Encoder, Frame, Frames, Requests, Think};
 pub use options::{CcOptions, KERNEL_CONTROLLERS};
-pub(crate) use options::{NO_CONTROLLER, cc_config, describe as describe_cc_options, docs as cc_option_docs};
+pub(crate) use options::{
+    NO_CONTROLLER, cc_config, describe as describe_cc_options, docs as cc_option_docs, known_preset,
+};
 pub use rtt::{Rtt, RttRange};
 pub use schedule::{LinkChange, LinkSchedule};
 pub use seed::Seed;

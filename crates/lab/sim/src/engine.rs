@@ -16,7 +16,7 @@ use crate::outcome::Outcome;
 use crate::parts::Division;
 use crate::planned::{Plan, Planned};
 use crate::recorder::{PacketSink, Recorder};
-use crate::slots::Slots;
+use crate::slots::{Slots, Whereabouts};
 pub use live::{Live, OtherPlan};
 pub(crate) use population::Keeping;
 use population::{Occupied, Population};
@@ -411,14 +411,20 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
         }
     }
 
-    /// A flow starts or stops.
+    /// A flow starts or stops, or has another controller.
     fn on_planned(&mut self, now: Time) {
         let Some((flow, plan)) = self.planned.take(&self.experiment) else { return };
         self.timers.extend(self.planned.next().as_ref());
-        let slot = self.slot_for(flow);
         match plan {
-            Plan::Start => self.wake_application(slot, now),
-            Plan::Stop => self.stop_flow(slot, now),
+            Plan::Start => {
+                let slot = self.slot_for(flow);
+                self.wake_application(slot, now);
+            }
+            Plan::Stop => {
+                let slot = self.slot_for(flow);
+                self.stop_flow(slot, now);
+            }
+            Plan::Replace => self.replace_controller(flow, now),
         }
     }
 
@@ -526,6 +532,15 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
         if writes_no_more {
             self.close_flow(slot, now);
         }
+    }
+
+    /// Gives a flow that has not ended the controller that takes over.
+    fn replace_controller(&mut self, flow: u32, now: Time) {
+        let Whereabouts::Slot(slot) = self.slots.whereabouts(flow) else { return };
+        let group = self.flows[slot as usize].group;
+        let Some(replacement) = &self.experiment.groups[group as usize].replacement else { return };
+        let cc = replacement.config;
+        self.with_sender(slot as usize, now, |sender, config, _| sender.replace_controller(config, &cc, now));
     }
 
     /// Closes a flow whose application writes no more.

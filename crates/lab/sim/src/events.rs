@@ -27,6 +27,8 @@ const LOT_BITS: u32 = PLACE_BITS - 2;
 const GLOBAL: u64 = 0;
 const PLANNED: u64 = 1;
 const LINK: u64 = 1 << LOT_BITS;
+/// Kinds of what may be planned for a flow.
+const PLANS: u64 = 3;
 const TIMER: u64 = 2 << LOT_BITS;
 
 /// The lot of the link or flow `number` at `time`: at each time another permutation of the numbers.
@@ -50,7 +52,7 @@ pub(crate) enum Timer {
     Application(u32),
     /// The card of a receiving host.
     Card(u32),
-    /// The next start or stop of a flow.
+    /// The next of what is planned for flows.
     Planned,
     /// A point of the series.
     Sample,
@@ -114,9 +116,9 @@ impl Key {
     pub(crate) fn global(time: Time, timer: Timer) -> Self {
         Self::at(time, GLOBAL, timer.subject())
     }
-    /// The start (0) or the stop (1) of a flow.
+    /// What is planned for a flow, a number below [`PLANS`].
     pub(crate) fn planned(time: Time, flow: u32, plan: u32) -> Self {
-        Self::at(time, PLANNED + 2 * u64::from(flow) + u64::from(plan), Timer::Planned.subject())
+        Self::at(time, PLANNED + PLANS * u64::from(flow) + u64::from(plan), Timer::Planned.subject())
     }
     /// An event of a link, or of what stands in the list of links.
     #[inline]
@@ -145,10 +147,10 @@ impl Key {
     fn place(self) -> u64 {
         (self.0 >> SUBJECT_BITS) as u64 & ((1 << PLACE_BITS) - 1)
     }
-    /// The flow that starts or stops.
+    /// The flow for which something is planned.
     #[allow(clippy::cast_possible_truncation, reason = "as it was put in")]
     pub(crate) fn planned_flow(self) -> u32 {
-        ((self.place() - PLANNED) / 2) as u32
+        ((self.place() - PLANNED) / PLANS) as u32
     }
     /// Whether this is a timer of the flow `number`, and not of one that had the slot before.
     pub(crate) fn is_of_flow(self, number: u32) -> bool {

@@ -1,4 +1,4 @@
-//! Starts and stops of flows, in the order of time: the next one is known, and the others take next to no memory.
+//! What is planned for flows, in the order of time: the next of it is known, and the rest takes next to no memory.
 
 use crate::events::Key;
 use shoal_scenario::{Experiment, Flow};
@@ -8,8 +8,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-/// The starts and stops to come. At equal times they come in the order of their flows, and the start of a flow before
-/// its stop.
+/// What is planned and still to come. At equal times it comes in the order of the flows, and for a flow in that of
+/// [`Plan::ALL`].
 #[derive(Default)]
 pub(crate) struct Planned {
     series: Vec<Series>,
@@ -22,18 +22,26 @@ pub(crate) struct Planned {
 pub(crate) enum Plan {
     Start,
     Stop,
+    /// Another controller takes over.
+    Replace,
 }
 
 impl Plan {
-    fn time(self, flow: &Flow) -> Time {
+    const ALL: [Self; 3] = [Self::Start, Self::Stop, Self::Replace];
+
+    fn time(self, experiment: &Experiment, flow: &Flow) -> Time {
         match self {
             Self::Start => flow.start,
             Self::Stop => flow.stop.unwrap_or(Time::NEVER),
+            Self::Replace => {
+                let replacement = experiment.groups[flow.group as usize].replacement.as_ref();
+                replacement.map_or(Time::NEVER, |replacement| flow.start.saturating_add(replacement.after))
+            }
         }
     }
 }
 
-/// The starts or the stops of a group.
+/// What is planned of a kind for the flows of a group.
 struct Series {
     plan: Plan,
     order: Order,
@@ -62,8 +70,9 @@ impl Planned {
     pub(crate) fn new(experiment: &Experiment, from: Time, is_here: impl Fn(&Flow) -> bool) -> Self {
         let mut planned = Self::default();
         for group in 0..count_u32(experiment.groups.len()) {
-            for plan in [Plan::Start, Plan::Stop] {
-                let comes = |flow: &Flow| is_here(flow) && (from..Time::NEVER).contains(&plan.time(flow));
+            for plan in Plan::ALL {
+                let comes =
+                    |flow: &Flow| is_here(flow) && (from..Time::NEVER).contains(&plan.time(experiment, flow));
                 let Some(order) = order(experiment, group, plan, comes) else { continue };
                 planned.series.push(Series { plan, order, place: 0 });
                 planned.advance(planned.series.len() - 1, experiment);
@@ -72,12 +81,12 @@ impl Planned {
         planned
     }
 
-    /// The next start or stop.
+    /// What comes next.
     pub(crate) fn next(&self) -> Option<Key> {
         self.next.peek().map(|Reverse((key, _))| *key)
     }
 
-    /// Takes the next start or stop, and returns the number of its flow and which of both it is.
+    /// Takes what comes next, and returns the number of its flow and what it is.
     pub(crate) fn take(&mut self, experiment: &Experiment) -> Option<(u32, Plan)> {
         let Reverse((key, series)) = self.next.pop()?;
         self.advance(series as usize, experiment);
@@ -88,8 +97,8 @@ impl Planned {
         let series = &mut self.series[number];
         let Some(flow) = series.order.get(series.place) else { return };
         series.place += 1;
-        let time = series.plan.time(&experiment.flows.of(flow));
-        let key = Key::planned(time, flow, u32::from(series.plan == Plan::Stop));
+        let time = series.plan.time(experiment, &experiment.flows.of(flow));
+        let key = Key::planned(time, flow, series.plan as u32);
         self.next.push(Reverse((key, count_u32(number))));
     }
 }
@@ -100,13 +109,13 @@ fn order(experiment: &Experiment, group: u32, plan: Plan, comes: impl Fn(&Flow) 
     let flows = || experiment.flows.numbered(numbers.clone());
     let mut last = Time::ZERO;
     let is_sorted = flows().all(|(_, flow)| {
-        let time = plan.time(&flow);
+        let time = plan.time(experiment, &flow);
         comes(&flow) && std::mem::replace(&mut last, time) <= time
     });
     if is_sorted {
         return (!numbers.is_empty()).then_some(Order::Range(numbers));
     }
     let mut coming: Vec<u32> = flows().filter(|(_, flow)| comes(flow)).map(|(number, _)| number).collect();
-    coming.sort_by_cached_key(|number| plan.time(&experiment.flows.of(*number)));
+    coming.sort_by_cached_key(|number| plan.time(experiment, &experiment.flows.of(*number)));
     (!coming.is_empty()).then_some(Order::List(coming))
 }

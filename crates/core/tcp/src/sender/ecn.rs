@@ -4,7 +4,7 @@
 use crate::accurate::{AccurateEcn, Acknowledged, Agreed, Answer, reflect, with_ace};
 use crate::{EcnSetting, EndpointConfig};
 use alloc::boxed::Box;
-use shoal_cc::{AnyController, CongestionControl, EcnUse};
+use shoal_cc::{AnyController, CcConfig, CongestionControl, EcnUse};
 use shoal_packet::{Ecn, Flags, Packet};
 use shoal_units::{Span, Time};
 
@@ -68,9 +68,16 @@ impl EcnSignalling {
 
     /// Without the feedback that it needs a controller gives way to Reno (Linux `dctcp_init`).
     fn suit(&self, config: &EndpointConfig, cc: &mut AnyController) {
-        if !cc.ecn_use().suffices(self.is_negotiated(), self.accurate.is_some()) {
+        if !self.suffices(cc.ecn_use()) {
             *cc = AnyController::new(&config.cc.without_ecn(), config.stack.growth);
         }
+    }
+    /// The controller, or what takes its place without the feedback that it needs.
+    pub(super) fn suited(&self, cc: CcConfig) -> CcConfig {
+        if self.suffices(cc.ecn_use()) { cc } else { cc.without_ecn() }
+    }
+    fn suffices(&self, ecn_use: EcnUse) -> bool {
+        ecn_use.suffices(self.is_negotiated(), self.accurate.is_some())
     }
 
     /// The server uses accurate ECN, and says that the SYN has arrived with `syn_arrived`. If the SYN/ACK is marked,

@@ -38,7 +38,7 @@ use reordering_degree::ReorderingDegree;
 use rtt::RttEstimator;
 use scoreboard::Scoreboard;
 use segmentation::Segmentation;
-use shoal_cc::{AnyController, CongestionControl, GrowthRules, Signal, Window};
+use shoal_cc::{AnyController, CcConfig, CongestionControl, GrowthRules, Signal, Window};
 use shoal_packet::{FlowId, Packet};
 use shoal_units::cast::fit_u16;
 use shoal_units::{Span, Time};
@@ -85,16 +85,21 @@ pub(super) struct LinuxSender {
     segmentation: Option<Box<Segmentation>>,
 }
 
+/// The growth rules of the host, whose connections may be paced.
+fn growth_rules(config: &EndpointConfig) -> GrowthRules {
+    let is_paced = config.offload.is_some_and(|offload| offload.pacing != Pacing::Off);
+    GrowthRules { is_paced, ..config.stack.growth }
+}
+
 impl LinuxSender {
     /// A closed connection. `flow` names it in its packets.
     pub(super) fn new(config: &EndpointConfig, flow: FlowId) -> Self {
         let mut window = Window::in_packets(config.initial_window_packets());
         window.clamp = config.cwnd_clamp_packets;
         window.cwnd = window.cwnd.min(window.clamp);
-        let is_paced = config.offload.is_some_and(|offload| offload.pacing != Pacing::Off);
         Self {
             window,
-            cc: AnyController::new(&config.cc, GrowthRules { is_paced, ..config.stack.growth }),
+            cc: AnyController::new(&config.cc, growth_rules(config)),
             connection: Connection::new(flow),
             stream: Stream::new(),
             counters: Counters::default(),
@@ -115,6 +120,17 @@ impl LinuxSender {
             timers: Timers::STOPPED,
             segmentation: config.offload.map(|_| Box::new(Segmentation::new())),
         }
+    }
+
+    /// The controller gives way to the one that `cc` describes (Linux `tcp_reinit_congestion_control`). A reduction
+    /// that is under way goes on, and can no longer be undone.
+    pub(super) fn replace_controller(&mut self, config: &EndpointConfig, cc: &CcConfig, now: Time) {
+        self.cc = AnyController::new(&self.connection.ecn.suited(*cc), growth_rules(config));
+        if let Some(accurate) = &mut self.connection.ecn.accurate {
+            accurate.send_for(self.cc.ecn_use());
+        }
+        self.cc.on_established(now, self.snd_nxt);
+        self.undo.forbid();
     }
 
     /// Stream position up to which data was sent, or waits in the socket: of an endless stream the next packet.

@@ -3,6 +3,7 @@
 use crate::accurate::with_ace;
 use crate::testing::config as plain_config;
 use crate::{EcnFeedback, EcnOption, EcnSetting, EndpointConfig, Offload, Receiver, Sender};
+use shoal_cc::CcConfig;
 use shoal_packet::{ByteCounters, CounterOrder, Ecn, Flags, FlowId, Packet, Seq};
 use shoal_units::{Span, Time};
 use std::collections::VecDeque;
@@ -471,4 +472,35 @@ fn prague_without_accurate_feedback_is_reno() {
         assert!(sender.alpha().is_none(), "{ace:03b}");
         assert!(sent.iter().all(|(_, packet)| packet.ecn == ecn), "{ace:03b}");
     }
+}
+
+#[test]
+fn a_classic_controller_takes_over_with_the_window_and_without_the_codepoint() {
+    let rtt = Span::from_millis(20);
+    for preset in ["prague-2020", "prague-0.6", "prague-0.7-early", "prague-0.7"] {
+        let config = prague(preset);
+        let (mut sender, sent) = beginning(&config, 0b010, rtt);
+        let before = *sender.window();
+        let now = sent.last().expect("data").0 + rtt;
+        let cubic = CcConfig::preset("cubic").expect("a preset");
+        sender.replace_controller(&config, &cubic, now);
+        assert_eq!(*sender.window(), before, "{preset}");
+        assert!(sender.alpha().is_none(), "{preset}");
+        let (mut out, data) = (Vec::new(), sent.last().expect("data").1);
+        let mut ack = Packet::empty(FlowId(7), 52);
+        ack.flags = with_ace(Flags::ACK, 5);
+        (ack.ack, ack.window) = (Seq(data.seq.0 + u32::from(data.payload)), 65535);
+        (ack.ts_val, ack.ts_ecr) = (u32::try_from(now.as_micros()).expect("seconds"), data.ts_val);
+        sender.on_packet(&config, &ack, now, &mut out);
+        assert!(!out.is_empty() && out.iter().all(|packet| packet.ecn == Ecn::Ect0), "{preset}");
+    }
+}
+
+#[test]
+fn what_takes_over_without_its_feedback_is_reno() {
+    let config = EndpointConfig { ecn: EcnSetting::Off, ..plain_config("cubic", "linux-6") };
+    let (mut sender, sent) = beginning(&config, 0b000, Span::from_millis(20));
+    let dctcp = CcConfig::preset("dctcp").expect("a preset");
+    sender.replace_controller(&config, &dctcp, sent.last().expect("data").0);
+    assert!(sender.alpha().is_none());
 }

@@ -3,7 +3,10 @@
 use shoal_cc::{CcConfig, CubicArithmetic, CubicConfig, EcnUse};
 use shoal_tcp::{CwrAck, EcnFeedback, EcnSetting, EndpointConfig, Profile, ReceiverConfig};
 
+use shoal_units::Span;
+
 use super::Context;
+use crate::experiment::Replacement;
 use crate::remarks::Table;
 use crate::schema::{self, FlowGroup, Workload};
 
@@ -73,6 +76,44 @@ pub(super) fn endpoint(index: usize, cx: &Context<'_>) -> Option<EndpointConfig>
         unsent_bytes: if stops { UNSENT_BYTES_OF_STOPPING } else { UNSENT_BYTES },
         offload: None,
     })
+}
+
+/// The controller that takes the place of that of group `index` in a run of `duration`.
+pub(super) fn replacement(index: usize, duration: Span, cx: &Context<'_>) -> Option<Replacement> {
+    let group = &cx.scenario.flows[index];
+    let replace = group.replace.as_ref()?;
+    let keys = cx.group(index).table("replace");
+    if let Workload::Unresponsive(_) | Workload::Requests(_) = group.app {
+        let hint = "remove replace, or write another app";
+        keys.refuse("only flows whose data go one way, on a connection, can have another controller", hint);
+        return None;
+    }
+    if Profile::by_name(&group.stack).is_some_and(|stack| stack.linux().is_none()) {
+        let message = format!("on {} it is not modelled how a controller takes over", group.stack);
+        keys.refuse(message, "write stack = \"linux-6\"");
+        return None;
+    }
+    let after = replace.after.span();
+    if after.is_zero() {
+        let hint = "write it as cc of the flows, or a time above 0";
+        keys.error("after", "the flows would begin with this controller", hint);
+    } else if after >= duration && !duration.is_zero() {
+        let hint = format!("the duration is {}", cx.scenario.duration);
+        keys.warning("after", "no flow runs that long: its controller stays", hint);
+    }
+    let config = schema::known_preset(&replace.cc, &[], &keys)?;
+    match config.ecn_use() {
+        EcnUse::L4s => {
+            let message = format!("{} needs accurate ECN, for which it asks with its SYN", replace.cc);
+            keys.error("cc", message, "write it as cc of the flows, which another one may replace");
+        }
+        EcnUse::Dctcp if group.ecn != Some(EcnSetting::On) => {
+            let message = format!("{} needs ECN, and the flows do not ask for it", replace.cc);
+            keys.error("cc", message, "write ecn = \"on\" into the group");
+        }
+        EcnUse::Dctcp | EcnUse::Classic => {}
+    }
+    Some(Replacement { cc: replace.cc.clone(), config, after })
 }
 
 /// The stack of today, the first in which a model of accurate ECN is.

@@ -9,7 +9,7 @@ use shoal_tcp::{EcnSetting, EndpointConfig};
 use super::Context;
 use crate::experiment::{Link, NodeId, Note};
 use crate::report::Effect;
-use crate::schema::Workload;
+use crate::schema::{Replace, Workload};
 
 /// The bit of the ECN field that ECT(0) sets: its codepoint is binary 10 ([RFC 3168, section
 /// 5](https://www.rfc-editor.org/rfc/rfc3168#section-5)).
@@ -73,6 +73,25 @@ pub(super) fn replaced_controllers(endpoints: &[EndpointConfig], cx: &mut Contex
             links: Vec::new(),
         };
         cx.note(&format!("flows[{index}].{key}"), note, hint);
+    }
+}
+
+/// Notes groups whose controller gives way to another one, since results name them by the first.
+pub(super) fn succeeded_controllers(cx: &mut Context<'_>) {
+    for (index, group) in cx.scenario.flows.iter().enumerate() {
+        let comes = |replace: &&Replace| replace.after.span() < cx.scenario.duration.span();
+        let Some(replace) = group.replace.as_ref().filter(comes) else { continue };
+        let note = Note {
+            kind: "controller-replaced",
+            text: format!(
+                "{} gives way to {} {} after the start of a flow",
+                group.cc, replace.cc, replace.after
+            ),
+            groups: group.name.iter().cloned().collect(),
+            links: Vec::new(),
+        };
+        let hint = "a warm-up that is as long measures only what follows";
+        cx.note(&format!("flows[{index}].replace"), note, hint);
     }
 }
 

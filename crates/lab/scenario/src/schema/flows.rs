@@ -6,7 +6,7 @@ use shoal_tcp::{EcnFeedback, EcnOption, EcnSetting};
 use super::{CcOptions, Host, Rtt, Start, Stop, Workload};
 use crate::dscp::Dscp;
 use crate::field::{Field, Section, choices};
-use crate::quantity::{PacketCount, Size};
+use crate::quantity::{Duration, PacketCount, Size};
 use crate::report::Report;
 use crate::tree::{Node, Value};
 
@@ -58,6 +58,10 @@ pub struct FlowGroup {
     /// When the applications stop writing: one time, or a list with a time or "never" for each flow.
     #[key(otherwise = "never")]
     pub stop: Option<Stop>,
+    /// Another controller that takes the place of `cc` while a flow runs, as by setting TCP_CONGESTION on its socket:
+    /// { cc = "cubic", after = "30 s" }. Window and threshold stay, what `cc` has learnt is forgotten.
+    #[key(otherwise = "none", source = "Linux net/ipv4/tcp_cong.c, tcp_reinit_congestion_control")]
+    pub replace: Option<Replace>,
     /// DiffServ code point of all packets of the flows, data and ACKs: a number from 0 to 63 or a name, as in 10 or
     /// "af11". Queues for traffic classes (an aqm of kind "classes") are chosen by it, and captures show it.
     #[key(otherwise = "0 (best effort)", source = "RFC 2474 section 3")]
@@ -110,6 +114,15 @@ pub struct FlowGroup {
     /// Nodes that ACKs must pass, in this order.
     #[key(otherwise = "the least cost decides alone")]
     pub via_back: Option<Hosts>,
+}
+
+/// A controller that takes the place of another one.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct Replace {
+    /// Congestion controller: the name of a preset. None of Prague, which asks for accurate ECN with its SYN.
+    pub cc: String,
+    /// Time since the start of the flow.
+    pub after: Duration,
 }
 
 /// The receiving end where it differs from the sending end: hosts of which only one has been upgraded.

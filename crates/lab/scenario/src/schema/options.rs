@@ -163,16 +163,22 @@ pub(crate) fn cc_config(group: &FlowGroup, keys: &Table<'_>) -> Option<CcConfig>
         }
         return CcConfig::preset("reno");
     }
-    let Some(preset) = CcConfig::preset(&group.cc) else {
-        let message = format!("unknown congestion controller \"{}\"", group.cc);
-        let names: Vec<_> = PRESETS.iter().map(|preset| preset.name).chain(KERNEL_CONTROLLERS).collect();
-        keys.error("cc", message, suggest(&group.cc, &names));
-        return None;
-    };
+    let preset = known_preset(&group.cc, &KERNEL_CONTROLLERS, keys)?;
     match keys.remarks.tree.find(&keys.at("cc_options")) {
         Some(options) => apply(preset, options, &mut keys.remarks.report.borrow_mut()),
         None => Some(preset),
     }
+}
+
+/// The preset called `name`, which the key `cc` of the table gives; it could be one of `others`, too.
+pub(crate) fn known_preset(name: &str, others: &[&'static str], keys: &Table<'_>) -> Option<CcConfig> {
+    let preset = CcConfig::preset(name);
+    if preset.is_none() {
+        let message = format!("unknown congestion controller \"{name}\"");
+        let names: Vec<_> = PRESETS.iter().map(|preset| preset.name).chain(others.iter().copied()).collect();
+        keys.error("cc", message, suggest(name, &names));
+    }
+    preset
 }
 
 choices!(UndoWindow { "twice-ssthresh" => Self::TwiceSsthresh, "at-reduction" => Self::AtReduction, });
