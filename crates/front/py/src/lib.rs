@@ -9,6 +9,7 @@ mod run;
 mod scenario;
 mod tables;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// The native half of `shoal`; see the package for what is public.
@@ -25,6 +26,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(tables_reference, module)?)?;
     module.add_function(wrap_pyfunction!(result_fields, module)?)?;
+    module.add_function(wrap_pyfunction!(explanations, module)?)?;
     module.add_function(wrap_pyfunction!(models::models, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::json_to_toml, module)?)?;
     module.add_function(wrap_pyfunction!(run::uncompressed, module)?)?;
@@ -62,6 +64,15 @@ fn schema() -> String {
 #[pyfunction]
 fn result_fields() -> String {
     serde_json::to_string(&shoal_measure::result_fields()).unwrap_or_default()
+}
+
+/// Questions that notices (JSON) raise: the position of the notice, the question, the first cause, and what to change.
+#[pyfunction]
+fn explanations(notices: &str) -> PyResult<Vec<(usize, String, Option<String>, Option<&'static str>)>> {
+    let notices: Vec<shoal_measure::Notice> =
+        serde_json::from_str(notices).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let raised = shoal_notices::explanations(&notices).into_iter();
+    Ok(raised.map(|each| (each.notice, each.question, each.cause.map(str::to_owned), each.change)).collect())
 }
 
 /// Reference page of the recorded tables, in Markdown.

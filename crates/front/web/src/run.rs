@@ -1,7 +1,7 @@
 //! A finished run.
 
 use crate::columns;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 use shoal_sim::Outcome;
 use shoal_trace::Table;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -11,6 +11,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 #[derive(Debug)]
 pub struct Run {
     json: String,
+    questions: String,
     tables: Vec<Table>,
 }
 
@@ -19,6 +20,12 @@ impl Run {
     /// The result object of the contract, as JSON text.
     pub fn json(&self) -> String {
         self.json.clone()
+    }
+
+    /// The questions that its notices raise, as JSON text: a list of objects with the position of the `notice`, the
+    /// `question`, and what to `change` (null if there is nothing to advise).
+    pub fn questions(&self) -> String {
+        self.questions.clone()
     }
 
     /// Names of the tables.
@@ -53,7 +60,11 @@ impl Run {
             return Err(law.to_string());
         }
         let result = outcome.result(scenario, env!("CARGO_PKG_VERSION"));
-        Ok(Self { json: result.to_json(), tables: outcome.measured.tables })
+        let questions: Json = shoal_notices::explanations(&result.notices)
+            .into_iter()
+            .map(|each| json!({ "notice": each.notice, "question": each.question, "change": each.change }))
+            .collect();
+        Ok(Self { json: result.to_json(), questions: questions.to_string(), tables: outcome.measured.tables })
     }
 
     fn table(&self, name: &str) -> Option<&Table> {

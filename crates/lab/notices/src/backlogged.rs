@@ -16,6 +16,11 @@ pub(crate) fn is_backlogged(flow: &Flow, experiment: &Experiment) -> bool {
         && flow.stop.is_none_or(|stop| stop.as_picos() >= experiment.duration.as_picos())
 }
 
+/// Whether the flow was out of sight: no link that the result reports carries its data, so that it has no rate there.
+pub(crate) fn is_unseen(flow: &Flow, result: &FlowResult, experiment: &Experiment) -> bool {
+    result.wire_bps.unwrap_or(0.0) <= 0.0 && !experiment.is_monitored(flow.forward)
+}
+
 /// When the measurement begins and ends.
 pub(crate) fn window(experiment: &Experiment) -> (Time, Time) {
     (Time::ZERO + experiment.warmup, Time::ZERO + experiment.duration)

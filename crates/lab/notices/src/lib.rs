@@ -2,22 +2,26 @@
 
 mod backlogged;
 mod cleared;
+mod explanation;
 mod fair_share;
 mod implausible;
 mod limits;
 mod no_marks;
 mod not_full;
+mod out_of_sight;
 mod stalls;
 mod starvation;
 mod storm;
 mod unequal;
 
 pub use cleared::{CLEARED, NOT_SEEN};
+pub use explanation::{Explanation, explanations};
 pub use fair_share::{Demand, max_min};
 pub use implausible::{IDLE, UNEXPLAINED};
 pub use limits::{NARROWER, RECEIVE_WINDOW, WINDOW_CLAMP};
 pub use no_marks::{ABOVE_BUFFER, APPLICATION, NEVER_MARKS, NO_MARKS, NOT_ECT, OTHER_CODEPOINT, SHORT_QUEUE};
 pub use not_full::{BURSTS, LOW_THRESHOLD, NOT_FULL, SMALL_BUFFER};
+pub use out_of_sight::OUT_OF_SIGHT;
 pub use stalls::LEFT_OUT;
 pub use starvation::{
     BACKOFF, BELOW_HALF, BELOW_SHARE, CLASSIC_QUEUE, FLOOR, FURTHER_AWAY, GROWING, LOCKED_OUT, REPLACED,
@@ -31,7 +35,7 @@ use shoal_scenario::Experiment;
 
 /// The notices of a run: those of the scenario first, then congestion of the flows' own making, starved groups in the
 /// order of the scenario, flows that are alike and share unequally, what is implausible, that nothing was marked, links
-/// that are not full, and what a model leaves out.
+/// that are not full, what a model leaves out, and what passes no link of the result.
 pub fn of_run(experiment: &Experiment, finished: &Finished<'_>) -> Vec<Notice> {
     let notes = experiment.notes.iter().map(|note| Notice {
         kind: note.kind.to_owned(),
@@ -63,5 +67,6 @@ pub fn of_run(experiment: &Experiment, finished: &Finished<'_>) -> Vec<Notice> {
     notices.extend(cleared::find(experiment, finished));
     notices.extend(not_full);
     notices.extend(stalls::find(experiment, finished));
+    notices.extend(out_of_sight::find(experiment, finished));
     notices
 }

@@ -11,7 +11,9 @@ use shoal_measure::{Bottleneck, Finished, GroupResult, Notice};
 use shoal_scenario::{App, Experiment, Flow, Link, Replacement};
 use shoal_tcp::{EcnSetting, EndpointConfig};
 
-use crate::backlogged::{fair_shares, in_words, is_backlogged, numbered, packet_bits, rate, window};
+use crate::backlogged::{
+    fair_shares, in_words, is_backlogged, is_unseen, numbered, packet_bits, rate, window,
+};
 
 /// Kind of the notice that a group starves.
 pub const STARVED: &str = "starved";
@@ -141,7 +143,7 @@ impl<'a> Backlogged<'a> {
     fn of(experiment: &'a Experiment, groups: &'a [GroupResult]) -> Vec<Self> {
         let mut found: BTreeMap<usize, Self> = BTreeMap::new();
         for (index, flow, result) in numbered(experiment, groups) {
-            if !is_backlogged(&flow, experiment) {
+            if !is_backlogged(&flow, experiment) || is_unseen(&flow, result, experiment) {
                 continue;
             }
             let sum = found.entry(index).or_insert_with(|| Self {

@@ -173,7 +173,7 @@ function on(message: FromWorker): void {
       if (isFileRunning) at("file-state").textContent = `${message.time.toFixed(1)} s simulated`;
       return;
     case "ran":
-      if (isFileRunning) showRun(message.name, message.text);
+      if (isFileRunning) showRun(message.name, message.text, message.questions);
       return;
     case "text":
       return showText(...FORMS[form](message.toml));
@@ -289,8 +289,15 @@ function offerRun(): void {
   at("text").prepend(element("div", { class: "row" }, run, stop, state), element("div", { id: "file-result" }));
 }
 
-/** What the run of a file has measured. */
-function showRun(name: string, text: string): void {
+/** A question that a notice of a result raises. */
+interface Question {
+  notice: number;
+  question: string;
+  change: string | null;
+}
+
+/** What the run of a file has measured, with the questions that it raises. */
+function showRun(name: string, text: string, questions: string): void {
   const result = JSON.parse(text) as Json & {
     window: { start_s: number; end_s: number };
     seed: number;
@@ -299,7 +306,11 @@ function showRun(name: string, text: string): void {
   const note =
     `${name}, seed ${result.seed}, measured from ${result.window.start_s} s to ${result.window.end_s} s; ` +
     `the first bottleneck and all groups.`;
-  const notices = result.notices.map(({ text }) => element("p", {}, `Notice: ${text}.`));
+  const raised = new Map((JSON.parse(questions) as Question[]).map((question) => [question.notice, question]));
+  const notices = result.notices.map(({ text }, position) => {
+    const { question, change } = raised.get(position) ?? { question: "Notice:", change: null };
+    return element("p", {}, element("strong", {}, question), ` ${text}.`, change ? ` What to change: ${change}.` : "");
+  });
   const keep = element(
     "button",
     { type: "button", click: () => save("result.json", new Blob([text])) },

@@ -50,6 +50,6 @@ export type FromWorker =
   | { type: "progress"; done: number; of: number }
   | { type: "text"; side: number; toml: string }
   | { type: "checked"; toml: string; json: Json }
-  | { type: "ran"; name: string; text: string }
+  | { type: "ran"; name: string; text: string; questions: string }
   | { type: "running"; time: number }
   | { type: "error"; what: string; text: string };

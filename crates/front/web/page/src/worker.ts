@@ -234,7 +234,7 @@ async function runFile(text: string, name: string): Promise<void> {
     if (own !== fileRun) return live.free();
   }
   const run = live.finish();
-  tell({ type: "ran", name, text: run.json() });
+  tell({ type: "ran", name, text: run.json(), questions: run.questions() });
   run.free();
 }
 

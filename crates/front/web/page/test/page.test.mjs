@@ -249,6 +249,18 @@ test("a scenario file is checked, and what is wrong is said with its place", () 
       await page.textContent("#file-result"),
       /mine\.toml, seed 1, measured from 0\.3 s to 3 s.*Rate of a flow, reno\d/s,
     );
+    // A run that raises a question says so, with what to change.
+    await check(
+      'duration = "20 s"\nbottleneck = { rate = "40 Mbit/s" }\n' +
+        'flows = [{ cc = "dctcp", rtt = "28 ms", cwnd_clamp = "20 packets" }]\n',
+    );
+    await page.waitForFunction(() => /cwnd_clamp/.test(document.querySelector("#text pre").textContent));
+    await page.click("#file-run");
+    await page.waitForFunction(() => document.querySelector("#file-state").textContent === "done");
+    assert.match(
+      await page.textContent("#file-result"),
+      /Why is bottleneck not full\?.*What to change: a larger cwnd_clamp\./,
+    );
     await check(
       'duration = "900000 s"\nbottleneck = { rate = "10 Mbit/s" }\nflows = [{ cc = "reno", rtt = "20 ms" }]\n',
     );
