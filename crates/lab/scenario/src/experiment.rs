@@ -3,6 +3,7 @@
 mod flows;
 
 use crate::HostConfig;
+use crate::facts::bytes_in;
 pub use flows::{All, Flows};
 use shoal_aqm::{ClassesConfig, Ecn, Extent, MemoryShare, QueueConfig, Tunnels};
 use shoal_cc::CcConfig;
@@ -246,14 +247,13 @@ impl Link {
     pub fn limit_bytes(&self, packet_bytes: f64) -> f64 {
         self.bytes_of(self.queue.limit(), packet_bytes)
     }
-    fn bytes_of(&self, extent: Extent, packet_bytes: f64) -> f64 {
+    /// An extent of the queue in bytes, infinite if it is unlimited. Packets have `packet_bytes` each.
+    pub(crate) fn bytes_of(&self, extent: Extent, packet_bytes: f64) -> f64 {
         match extent {
             Extent::Unlimited => f64::INFINITY,
             Extent::Packets(packets) => f64::from(packets) * packet_bytes,
             Extent::Bytes(bytes) => bytes as f64,
-            Extent::Time(span) => {
-                self.rate.map_or(f64::INFINITY, |rate| rate.as_bps() as f64 / 8.0 * span.as_secs_f64())
-            }
+            Extent::Time(span) => self.rate.map_or(f64::INFINITY, |rate| bytes_in(rate, span)),
         }
     }
     /// The queues for traffic classes of which the link's queue consists, if it does.

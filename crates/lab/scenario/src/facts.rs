@@ -128,7 +128,8 @@ fn group(index: usize, experiment: &Experiment) -> GroupFacts {
     }
 }
 
-fn bytes_in(rate: Rate, span: Span) -> f64 {
+/// Bytes that a link of this rate carries in a span.
+pub(crate) fn bytes_in(rate: Rate, span: Span) -> f64 {
     rate.as_bps() as f64 * span.as_secs_f64() / 8.0
 }
 
@@ -136,10 +137,7 @@ fn bytes_in(rate: Rate, span: Span) -> f64 {
 fn thresholds(link: &Link, mtu: u32) -> Vec<Threshold> {
     let bytes = |height: Height| match height {
         Height::Bytes(bytes) => Some(bytes),
-        Height::Extent(Extent::Unlimited) => None,
-        Height::Extent(Extent::Packets(packets)) => Some(f64::from(packets) * f64::from(mtu)),
-        Height::Extent(Extent::Bytes(bytes)) => Some(bytes as f64),
-        Height::Extent(Extent::Time(span)) => link.rate.map(|rate| bytes_in(rate, span)),
+        Height::Extent(extent) => Some(link.bytes_of(extent, mtu.into())).filter(|bytes| bytes.is_finite()),
     };
     let time_s = |height: Height| match height {
         Height::Extent(Extent::Time(span)) => Some(span.as_secs_f64()),

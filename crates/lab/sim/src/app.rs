@@ -121,7 +121,11 @@ impl Writer {
                 Some(now + if self.on { on } else { off })
             }
             App::Frames { size, interval, .. } => {
-                let bytes = size.bytes(sender.bytes_per_s(config), sender.unsent_bytes());
+                let bytes = if size.is_adaptive() {
+                    size.bytes(sender.bytes_per_s(config), sender.unsent_bytes())
+                } else {
+                    size.least_bytes
+                };
                 sender.write(config, bytes, now, out);
                 Some(now + interval)
             }
