@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod columns;
+mod lens;
 mod live;
 mod run;
 mod scenario;

@@ -1,9 +1,11 @@
 //! A run in progress.
 
+use crate::lens::Lens;
 use crate::{Run, Scenario, columns};
 use serde_json::Value as Json;
 use shoal_measure::Histogram;
 use shoal_packet::Class;
+use shoal_sim::PacketSink;
 use shoal_trace::Table;
 use shoal_units::{Span, Time};
 use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
@@ -12,6 +14,7 @@ use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
 #[wasm_bindgen]
 pub struct Live {
     live: shoal_sim::Live,
+    lens: Lens,
     /// The resolved scenario, for the result.
     scenario: Json,
     seed: Option<u64>,
@@ -23,17 +26,21 @@ pub struct Live {
 
 #[wasm_bindgen]
 impl Live {
-    /// A run of a scenario that has not begun; `seed` replaces the scenario's own.
+    /// A run of a scenario that has not begun; `seed` replaces the scenario's own. If it is `watched`, which costs some
+    /// speed, [`Self::look`] shows single packets.
     ///
     /// # Errors
     /// What the simulator has no model for, as text.
     #[wasm_bindgen(constructor)]
-    pub fn new(scenario: &Scenario, seed: Option<u64>) -> Result<Live, JsValue> {
+    pub fn new(scenario: &Scenario, seed: Option<u64>, watched: Option<bool>) -> Result<Live, JsValue> {
         let experiment = scenario.experiment(seed)?;
         let json = scenario.json_with_seed(experiment.seed);
         let nothing = || experiment.monitored().map(|_| [const { Histogram::new() }; 2]).collect();
         let (told, told_queues) = (nothing(), nothing());
-        Ok(Self { live: shoal_sim::Live::new(Box::new(experiment)), scenario: json, seed, told, told_queues })
+        let lens = Lens::default();
+        let sink = watched.unwrap_or(false).then(|| Box::new(lens.clone()) as Box<dyn PacketSink>);
+        let live = shoal_sim::Live::new(Box::new(experiment), sink);
+        Ok(Self { live, lens, scenario: json, seed, told, told_queues })
     }
 
     /// Goes on to a time in seconds, or until about this many events more have happened (checked every 131,072 events).
@@ -139,6 +146,20 @@ impl Live {
         *told = now.clone();
         // Without a change the same packets have waited all the time.
         Some(if time > 0.0 { packets / time } else { f64::from(waiting) })
+    }
+
+    /// Begins to look at every packet at the first link that the result reports, for so many seconds from the next
+    /// event there on.
+    pub fn look(&self, span_s: f64) {
+        self.lens.begin(Span::from_picos((span_s * 1e12) as u64));
+    }
+
+    /// What was seen, once that time has passed: the moment at which the look begins in seconds and the number of
+    /// packets that wait then; these packets, three numbers each (flow, sequence number, 1 for CE); and the events,
+    /// five numbers each (time in seconds; 0 for an arrival, 1 for a mark, 2 for a drop, 3 for a departure; flow,
+    /// sequence number, 1 for CE). A packet that arrives waits, unless a drop of it follows.
+    pub fn seen(&self) -> Option<Vec<f64>> {
+        self.lens.take()
     }
 
     /// Carries out what is left, and ends the run.

@@ -64,7 +64,7 @@ impl Scenario {
         let experiment = self.experiment(seed)?;
         let scenario = self.json_with_seed(experiment.seed);
         // The same engine as that of live runs, so that the module does not hold it twice.
-        Run::of(shoal_sim::Live::new(Box::new(experiment)).finish(), scenario)
+        Run::of(shoal_sim::Live::new(Box::new(experiment), None).finish(), scenario)
     }
 
     /// The experiment; `seed` replaces the scenario's own.

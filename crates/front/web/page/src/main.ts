@@ -18,6 +18,10 @@ const FILE_MAX = 200_000;
 const STILL_MS = 500;
 /** Sections with buttons that ask something of the simulator: they cannot be pressed before it is ready. */
 const BUTTONS = ["papers", "time", "steady", "share"];
+/** Time between two stills of the pictures in ms, if the reader has asked for reduced motion. */
+const STILL_SCENE_MS = 1000;
+/** Shortest time for which the sentences of what happens now stay, in ms. */
+const READING_MS = 2500;
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10];
 const DEFAULT: Controls = {
@@ -54,6 +58,8 @@ let presets: Preset[] = [];
 let controls: Controls = DEFAULT;
 /** The controls of the run in progress, if there is one. */
 let inProgress: Controls | null = null;
+/** The first flow of each group of that run. */
+let firsts: number[] = [0];
 let sides: Side[] = [];
 let form: Form = "as TOML";
 let running = true;
@@ -136,6 +142,7 @@ function on(message: FromWorker): void {
     case "began":
       // The plots' legends follow the kinds of flows.
       controls = inProgress = message.controls;
+      firsts = message.firsts;
       build();
       now = 0;
       note(message.why ? `A new run: ${message.why}.` : "A new run from 0 s.");
@@ -147,6 +154,7 @@ function on(message: FromWorker): void {
       message.sides.forEach((news, i) => sides[i]?.take(message.time, news));
       requestAnimationFrame(() => {
         for (const side of sides) side.draw(now);
+        judge();
         at("clock").textContent = `${now.toFixed(1)} s`;
         // Whoever wants little motion gets two pictures a second.
         setTimeout(() => send({ type: "drawn" }), still.matches ? STILL_MS : 0);
@@ -193,6 +201,26 @@ function on(message: FromWorker): void {
   }
 }
 
+/** What happens now, in a sentence for each side; a reader has time to read it. */
+let judgedAt = -Infinity;
+function judge(): void {
+  const time = performance.now();
+  if (time - judgedAt < READING_MS) return;
+  judgedAt = time;
+  const names = ["Left", "Right"];
+  at("verdict").replaceChildren(
+    ...sides.flatMap((side, i) => [element("b", {}, `${names[i]}: `), `${side.verdict()} `]),
+  );
+}
+
+/** The pictures of this moment, over and over. */
+function animate(time: number): void {
+  for (const side of sides) side.drawScene(time);
+  // Whoever wants little motion gets a still that changes now and then.
+  if (still.matches) setTimeout(() => requestAnimationFrame(animate), STILL_SCENE_MS);
+  else requestAnimationFrame(animate);
+}
+
 const presetOf = (name: string) => presets.find((preset) => preset.name === name);
 
 function moved(wanted: Controls): void {
@@ -230,10 +258,11 @@ function build(): void {
           (parameters) => choose(number, controls.queues[number] ?? "", parameters),
         ),
     );
+    at("stages").replaceChildren(...sides.map((side) => side.stage));
     at("sides").replaceChildren(...sides.map((side) => side.root));
     if (focus) document.getElementById(focus)?.focus();
   }
-  for (const side of sides) side.begin(controls);
+  for (const side of sides) side.begin(controls, firsts);
 }
 
 function choose(number: number, name: string, parameters: Parameters): void {
@@ -258,7 +287,7 @@ function follow(link: string): void {
   if (location.hash === `#${link}`) send({ type: "restart", controls: fromAddress() });
   else location.hash = link;
   setRunning(true);
-  at("controls").scrollIntoView();
+  at("stages").scrollIntoView();
 }
 
 /** The file that was checked last. */
@@ -492,5 +521,6 @@ function listen(): void {
 
 followTheme();
 toolbar();
+requestAnimationFrame(animate);
 for (const id of BUTTONS) at(id).inert = true;
 boot().catch((error: unknown) => alarm(`The page could not begin: ${String(error)}`));

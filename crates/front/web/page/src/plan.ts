@@ -211,6 +211,39 @@ export function steady(controls: Controls, preset: Preset, side: number, duratio
   };
 }
 
+/** The first flow of each group; those of a group follow each other. */
+export function firstFlows(plan: Plan): number[] {
+  const firsts = [0];
+  for (const pool of plan.pools) firsts.push((firsts.at(-1) ?? 0) + pool.length);
+  return firsts;
+}
+
+/** Position of the group of a flow. */
+export function kindOf(firsts: number[], flow: number): number {
+  return Math.max(
+    0,
+    firsts.findLastIndex((first) => first <= flow),
+  );
+}
+
+/** Name of a flow: its congestion control, and its number among those of its group. */
+export function flowName(controls: Controls, firsts: number[], flow: number): string {
+  const kind = kindOf(firsts, flow);
+  return `${kindName(controls, kind)} ${flow - (firsts[kind] ?? 0) + 1}`;
+}
+
+/** Whether the packets of a congestion control say that they may be marked, unless a scenario says otherwise. */
+export const usesEcn = (cc: string): boolean => /^(dctcp|prague|ecn-)/.test(cc);
+
+/** Name of a kind of flows as a reader knows it; the kind behind those of the controls is the video. */
+export function kindName(controls: Controls, kind: number): string {
+  const name = controls.kinds[kind] ? groupName(controls, kind) : "video";
+  return name
+    .replace(/dctcp|cubic|ikr|ecn|rfc/g, (word) => word.toUpperCase())
+    .replace(/reno|newreno|prague|video|linux|stanford/g, (word) => `${word[0]?.toUpperCase()}${word.slice(1)}`)
+    .replace("freebsd", "FreeBSD");
+}
+
 /** Name of a kind of flows: its congestion control, numbered if both are the same. */
 export function groupName(controls: Controls, kind: number): string {
   const cc = controls.kinds[kind]?.cc ?? "flows";

@@ -38,13 +38,15 @@ export interface News {
   delays: [Float64Array, Float64Array];
   /** Time in s, and waiting packets since the time before: of ECN-capable packets and of all others. */
   waiting: [number, number, number] | null;
+  /** Every packet of a short while, as `Live.seen` gives it, and the rate of the link then, in Mbit/s. */
+  seen: { numbers: Float64Array; rateMbps: number } | null;
   /** What happened, in words. */
   accounts: Account[];
 }
 
 export type FromWorker =
   | { type: "ready"; version: string; presets: Preset[] }
-  | { type: "began"; controls: Controls; why: string | null }
+  | { type: "began"; controls: Controls; firsts: number[]; why: string | null }
   | { type: "news"; time: number; over: boolean; behind: boolean; sides: News[]; bytes: number }
   | { type: "steady"; queues: string[]; sides: Json[][]; durationS: number; warmupS: number }
   | { type: "progress"; done: number; of: number }

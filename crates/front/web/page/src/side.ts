@@ -4,10 +4,12 @@ import { DelayWindow } from "./delays";
 import { element, keepHeight } from "./dom";
 import type { Account } from "./explain";
 import { History } from "./history";
-import { STEP_S, groupName, type Controls, type Preset } from "./plan";
+import { STEP_S, flowName, groupName, kindName, kindOf, usesEcn, type Controls, type Preset } from "./plan";
 import { leaves, type Parameters } from "./parameters";
 import { Plot, type Line } from "./plots";
 import type { News } from "./protocol";
+import { Scene, lookOf } from "./scene";
+import { Facts, mbps, ms, verdict, type Share } from "./verdict";
 
 /** What the plots show of the past, in s. */
 const SPAN_S = 30;
@@ -19,13 +21,16 @@ const FRAMES = 60;
 const READING_MS = 900;
 const COLOURS = ["scalable", "classic", "video", "third"];
 
-const ms = (seconds: number | null): string =>
-  seconds === null ? "–" : `${(seconds * 1000).toFixed(seconds < 0.00995 ? 2 : 1)} ms`;
-const mbps = (value: number | null): string => (value === null ? "–" : `${value.toFixed(value < 9.95 ? 2 : 1)} Mbit/s`);
 
 export class Side {
+  /** What a reader sees first: the choice of the queue, its picture, and what comes of it. */
+  readonly stage: HTMLElement;
   readonly root: HTMLElement;
   readonly choice: HTMLSelectElement;
+  private readonly scene: Scene;
+  private readonly facts = new Facts();
+  /** The first flow of each group. */
+  private firsts: number[] = [0];
   private readonly fields = element("div", { class: "parameters" });
   private readonly words = element("p", { class: "words" });
   private readonly happened = element("div", { class: "happened" });
@@ -125,21 +130,39 @@ export class Side {
     };
     keepHeight(this.words);
     keepHeight(this.happened);
-    this.root = element(
+    this.scene = new Scene(
+      `${where} bottleneck`,
+      (flow) => kindOf(this.firsts, flow),
+      (kind) => (this.isShown(kind) ? kindName(this.controls, kind) : ""),
+    );
+    this.stage = element(
       "article",
-      { class: "side", "aria-label": `${where} bottleneck` },
+      { class: "stage", "aria-label": `${where} bottleneck` },
       element(
         "div",
         { class: "field" },
-        element("h2", {}, element("label", { for: `queue-${number}`, class: "new-run" }, `${where} bottleneck`)),
+        element("h2", {}, element("label", { for: `queue-${number}`, class: "new-run" }, where)),
         this.choice,
       ),
+      this.scene.root,
+      this.facts.root,
+    );
+    this.root = element(
+      "article",
+      { class: "side", "aria-label": `${where} bottleneck, over time` },
+      element("h2", {}, where),
       element("details", {}, element("summary", { class: "new-run" }, "Parameters of the queue"), this.fields),
       this.words,
       this.happened,
       this.video,
       element("div", { class: "plots" }, ...Object.values(this.plots).map((plot) => plot.root)),
     );
+  }
+
+  /** Whether there are flows of this kind. */
+  private isShown(kind: number): boolean {
+    const own = this.controls.kinds[kind];
+    return own ? own.flows > 0 : this.controls.video !== "none";
   }
 
   private lineOf(group: string): Line {
@@ -157,8 +180,10 @@ export class Side {
   }
 
   /** Forgets what was shown: another run begins. */
-  begin(controls: Controls): void {
+  begin(controls: Controls, firsts: number[]): void {
+    this.firsts = firsts;
     this.show(controls);
+    this.scene.begin();
     for (const history of Object.values(this.histories)) history.clear();
     for (const delays of [...this.recent, ...this.step]) delays.clear();
     [this.stepSince, this.shownFrames, this.lateFrames, this.allFrames] = [0, [], 0, 0];
@@ -243,6 +268,53 @@ export class Side {
     }
     this.shownFrames = this.shownFrames.slice(-FRAMES);
     this.tell(news.accounts);
+    if (news.seen) this.scene.take(lookOf(news.seen.numbers, news.seen.rateMbps));
+  }
+
+  /** Draws the picture of this moment of the reader's time, in ms. */
+  drawScene(now: number): void {
+    this.scene.draw(now);
+  }
+
+  /** What each kind of flows gets, and how long packets wait: of the last seconds. */
+  share(): Share {
+    const { rates } = this.histories;
+    const kinds = new Map<string, number[]>();
+    for (const name of rates.lines.keys()) {
+      const mean = rates.mean(name, RECENT_S);
+      // Flows that are there now.
+      if (mean === null || rates.lines.get(name)?.at(-1) === null) continue;
+      const group = this.groupOf.get(name) ?? "";
+      kinds.set(group, [...(kinds.get(group) ?? []), mean]);
+    }
+    const position = (group: string) =>
+      Math.max(
+        group === "video" ? 2 : -1,
+        this.controls.kinds.findIndex((_, i) => groupName(this.controls, i) === group),
+      );
+    const waits = this.recent.map((window) => {
+      const [middle, slowest] = [window.quantile(0.5), window.quantile(0.99)];
+      return middle === null || slowest === null ? null : { middle, slowest };
+    });
+    return {
+      rateMbps: this.controls.rateMbps,
+      kinds: [...kinds].map(([group, flows]) => ({
+        kind: position(group),
+        name: kindName(this.controls, position(group)),
+        usesEcn: usesEcn(this.controls.kinds[position(group) % 2]?.cc ?? ""),
+        flows: flows.length,
+        eachMbps: flows.reduce((sum, value) => sum + value, 0) / flows.length,
+      })),
+      ect: waits[0] ?? null,
+      others: waits[1] ?? null,
+      busy: this.histories.queue.mean("utilisation", RECENT_S),
+      frames: this.allFrames > 0 ? { late: this.lateFrames, of: this.allFrames, lastIsLate: this.shownFrames.at(-1) ?? false } : null,
+    };
+  }
+
+  /** What happens here now, in a sentence. */
+  verdict(): string {
+    return verdict(this.share());
   }
 
   /** Shows the latest account, but none so soon that the one before could not be read. */
@@ -289,7 +361,7 @@ export class Side {
       const names = [...history.lines.keys()];
       const lines = names.map((name) => ({
         ...this.lineOf(this.groupOf.get(name) ?? ""),
-        label: `${this.groupOf.get(name)} ${name}`,
+        label: flowName(this.controls, this.firsts, Number(name)),
       }));
       plot.show(
         history.times,
@@ -363,28 +435,18 @@ export class Side {
 
   /** What the last seconds were like; returns it as plain text, too. */
   private say(): string {
-    const { rates, queue } = this.histories;
-    const groups = new Map<string, number[]>();
-    for (const name of rates.lines.keys()) {
-      const mean = rates.mean(name, RECENT_S);
-      // Flows that are there now.
-      if (mean === null || rates.lines.get(name)?.at(-1) === null) continue;
-      const group = this.groupOf.get(name) ?? "";
-      groups.set(group, [...(groups.get(group) ?? []), mean]);
-    }
+    const share = this.share();
+    this.facts.show(share);
     const parts: (Node | string)[] = [`Mean of the last ${RECENT_S} s: `];
-    for (const [group, own] of groups) {
-      const mean = own.reduce((sum, value) => sum + value, 0) / own.length;
-      parts.push(`${own.length} ${group} `, element("b", {}, mbps(mean)), own.length > 1 ? " each; " : "; ");
-    }
-    if (groups.size === 0) parts.push("no flow sends; ");
-    const [ect, notEct] = this.recent.map((window) => [window.quantile(0.5), window.quantile(0.99)] as const);
-    if (ect?.[1] != null)
-      parts.push("ECN-capable packets wait ", element("b", {}, ms(ect[0])), ` (P99 ${ms(ect[1])}); `);
-    if (notEct?.[1] != null) parts.push("others ", element("b", {}, ms(notEct[0])), ` (P99 ${ms(notEct[1])}); `);
-    const busy = queue.mean("utilisation", RECENT_S);
+    for (const { name, flows, eachMbps } of share.kinds)
+      parts.push(`${flows} ${name} `, element("b", {}, mbps(eachMbps)), flows > 1 ? " each; " : "; ");
+    if (share.kinds.length === 0) parts.push("no flow sends; ");
+    const { ect, others, busy, frames } = share;
+    if (ect)
+      parts.push("ECN-capable packets wait ", element("b", {}, ms(ect.middle)), ` (slowest 1 %: ${ms(ect.slowest)}); `);
+    if (others) parts.push("others ", element("b", {}, ms(others.middle)), ` (slowest 1 %: ${ms(others.slowest)}); `);
     if (busy !== null) parts.push(`the link is ${(busy * 100).toFixed(1)} % busy.`);
-    if (this.allFrames > 0) parts.push(` Video: ${this.lateFrames} of ${this.allFrames} frames late since the start.`);
+    if (frames) parts.push(` Video: ${frames.late} of ${frames.of} frames late since the start.`);
     this.words.replaceChildren(...parts);
     return this.words.textContent ?? "";
   }

@@ -7,6 +7,8 @@ import {
   SERIES,
   STEP_S,
   begin,
+  firstFlows,
+  flowName,
   move,
   scenario,
   steady,
@@ -15,6 +17,7 @@ import {
   type Plan,
   type Preset,
 } from "./plan";
+import { lookSeconds } from "./slow";
 import type { FromWorker, News, Rows, Shipped, ToWorker } from "./protocol";
 
 /** Events of one bottleneck between two looks at the messages: about 50 ms of computing. */
@@ -26,6 +29,8 @@ const TICK_MS = 15;
  * ms.
  */
 const EAGER_MS = 500;
+/** Time from one look at single packets to the next, in ms. */
+const LOOK_EVERY_MS = 4500;
 /** Longest time between two pictures that is caught up, in s. */
 const PASSED_MAX_S = 1;
 /** Length of the runs for a steady state, and the part of them that is not measured, in s. */
@@ -37,8 +42,9 @@ interface Side {
   preset: Preset;
   live: Live;
   accountant: Accountant;
-  /** Names of the groups of the flows, by their numbers. */
-  groups: Map<number, string>;
+  /** When the last look at single packets began, in ms of the reader's time, and the rate then. */
+  lookedAt: number;
+  lookRateMbps: number;
   /** When waiting packets were last told, in s. */
   waitingSince: number;
 }
@@ -89,9 +95,9 @@ function restart(controls: Controls, why: string | null): void {
     for (const [i, name] of controls.queues.entries()) {
       const own = preset(name);
       const given = read(scenario(wanted, own, i), own.name);
-      const groups = new Map<number, string>();
-      const accountant = new Accountant((flow) => `${groups.get(flow) ?? "flow"} ${flow}`);
-      begun.push({ preset: own, live: new Live(given), accountant, groups, waitingSince: 0 });
+      const accountant = new Accountant((flow) => flowName(controls, firstFlows(wanted), flow));
+      const live = new Live(given, undefined, true);
+      begun.push({ preset: own, live, accountant, lookedAt: -Infinity, lookRateMbps: 0, waitingSince: 0 });
       given.free();
     }
   } catch (error) {
@@ -102,7 +108,7 @@ function restart(controls: Controls, why: string | null): void {
   [plan, sides, target] = [wanted, begun, 0];
   last = performance.now();
   mayDraw = true;
-  tell({ type: "began", controls, why });
+  tell({ type: "began", controls, firsts: firstFlows(plan), why });
 }
 
 /** Lets the run in progress go on with other controls, or begins a new one if it cannot. */
@@ -162,7 +168,6 @@ function newsOf(side: Side, time: number): News {
     Object.fromEntries(columns.map((name) => [name, live.numbers(table, name, 0) ?? new Float64Array()]));
   const flows = rows("flows", ["time_s", "flow", "group", "wire_bps", "cwnd_packets", "alpha", "srtt_s"]);
   const groups = live.words("flows", "group") ?? [];
-  flows["flow"]?.forEach((flow, row) => side.groups.set(flow, groups[flows["group"]?.[row] ?? -1] ?? ""));
   const controller = rows("controller", ["time_s", "flow", "cwnd_packets", "ssthresh_packets", "alpha"]);
   const news = {
     queue: rows("queue", ["time_s", "packets", "bytes", "probability", "marks", "drops", "utilisation"]),
@@ -171,6 +176,7 @@ function newsOf(side: Side, time: number): News {
     frames: rows("deliveries", ["time_s", "took_s", "late_s"]),
     delays: [live.delays(0, true) ?? new Float64Array(), live.delays(0, false) ?? new Float64Array()] as News["delays"],
     waiting: waiting(side, time),
+    seen: seen(side),
     accounts: side.accountant.take(
       time,
       controller,
@@ -181,6 +187,17 @@ function newsOf(side: Side, time: number): News {
   // What has been told is not kept: a run of ten minutes takes the memory of a second.
   live.forget();
   return news;
+}
+
+/** What the last look at single packets has shown; another one begins now and then. */
+function seen(side: Side): News["seen"] {
+  const numbers = side.live.seen();
+  const now = performance.now();
+  if (now - side.lookedAt > LOOK_EVERY_MS) {
+    [side.lookedAt, side.lookRateMbps] = [now, plan.controls.rateMbps];
+    side.live.look(lookSeconds(plan.controls.rateMbps));
+  }
+  return numbers ? { numbers, rateMbps: side.lookRateMbps } : null;
 }
 
 /** Mean numbers of waiting packets, twice a second. */

@@ -17,7 +17,7 @@ test("a moved slider changes the run in progress", () =>
     await slide(page, "flows-1", 0);
     await page.waitForFunction(() =>
       [...document.querySelectorAll(".words")].every(
-        (one) => /5 dctcp/.test(one.textContent) && !/cubic/.test(one.textContent),
+        (one) => /5 DCTCP/.test(one.textContent) && !/CUBIC/.test(one.textContent),
       ),
     );
     const before = await clock(page);
@@ -26,12 +26,59 @@ test("a moved slider changes the run in progress", () =>
     // Five flows share 10 Mbit/s once the mean over the last 5 s has forgotten the rate before.
     await page.waitForFunction(() =>
       [...document.querySelectorAll(".words")].every((one) =>
-        /5 dctcp (1\.[6-9]|2\.[0-2])\d* Mbit/.test(one.textContent),
+        /5 DCTCP (1\.[6-9]|2\.[0-2])\d* Mbit/.test(one.textContent),
       ),
     );
     assert.ok((await clock(page)) > before, "the run went on");
     assert.equal(await page.textContent("#note"), "A new run from 0 s.");
   }));
+
+for (const [name, width, height] of [
+  ["a wide window", 1280, 800],
+  ["a phone", 390, 844],
+])
+  test(`both pictures and what happens are on the first screen of ${name}`, () =>
+    open({ width, height }, async (page) => {
+      await reach(page, 6);
+      for (const scene of await page.$$(".scene canvas")) {
+        const box = await scene.boundingBox();
+        assert.ok(box.y >= 0 && box.y + box.height <= height && box.width > 200, JSON.stringify(box));
+        assert.match(await scene.getAttribute("aria-label"), /bottleneck in slow motion: \d+ packets wait.*dropped since/);
+      }
+      const verdict = await page.locator("#verdict").boundingBox();
+      assert.ok(verdict.y + verdict.height <= height, JSON.stringify(verdict));
+      // RED drops packets of CUBIC where it marks those of DCTCP.
+      await page.waitForFunction(() => {
+        const text = document.querySelector("#verdict").textContent;
+        return /Left: .*(starved|times as much as one of CUBIC)/.test(text) && /Right: .*packets of DCTCP wait/.test(text);
+      });
+      const facts = await page.textContent(".stage >> nth=0");
+      assert.match(facts, /2 DCTCP: [\d.]+ Mbit\/s each.*2 CUBIC: [\d.]+ Mbit\/s each.*Slow motion|Slow motion.*2 DCTCP/);
+    }));
+
+test("the picture moves while time goes on, and is a still that changes now and then for those who want it", async () => {
+  const pictures = async (still) =>
+    open({ still }, async (page) => {
+      await reach(page, 1);
+      return page.evaluate(
+        () =>
+          new Promise((resolve) => {
+            const canvas = document.querySelector(".scene canvas");
+            const seen = new Set();
+            const look = () => {
+              seen.add(canvas.toDataURL());
+              if (performance.now() - began < 3000) setTimeout(look, 50);
+              else resolve(seen.size);
+            };
+            const began = performance.now();
+            look();
+          }),
+      );
+    });
+  const [moving, still] = [await pictures(false), await pictures(true)];
+  assert.ok(still <= 5, `${still} stills in 3 s`);
+  assert.ok(moving > 2 * still, `${moving} pictures, ${still} stills`);
+});
 
 test("what was moved is a scenario", () =>
   open({}, async (page) => {
@@ -75,7 +122,7 @@ test("what just happened is told from the event trace, and forgotten with the ru
     assert.equal(told.length, 2);
     for (const text of told) {
       assert.match(text, /^What happened from \d+ s to \d+ s/);
-      assert.match(text, /(dctcp|cubic) \d+ (cut its window|left slow start|had to wait)/);
+      assert.match(text, /(DCTCP|CUBIC) [12] (cut its window|left slow start|had to wait)/);
       assert.match(text, /The queue marked \d+ packets? and dropped \d+\.$/);
     }
     await page.selectOption("#queue-0", "codel");
@@ -191,7 +238,7 @@ test("a link holds the controls", () =>
       await reach(page, 2);
       assert.equal(await page.inputValue("#queue-0"), "fq-codel");
       assert.equal(await page.inputValue("#rtt-1"), "30");
-      assert.match(await words(page, 1), /3 dctcp-ikr .*1 reno .*video/);
+      assert.match(await words(page, 1), /3 DCTCP-IKR .*1 Reno .*1 Video/);
       assert.match(await words(page, 1), /frames late/);
       assert.ok(await page.isHidden("#alert"));
       await page.getByRole("button", { name: "Link", exact: true }).click();

@@ -6,6 +6,7 @@
 use super::{Keeping, PROGRESS_EVENTS, Simulation};
 use crate::events::Key;
 use crate::outcome::Outcome;
+use crate::recorder::PacketSink;
 use shoal_measure::Histogram;
 use shoal_packet::Class;
 use shoal_scenario::{Experiment, Flow, Flows, Link, Schedule};
@@ -48,13 +49,13 @@ impl fmt::Display for OtherPlan {
 impl std::error::Error for OtherPlan {}
 
 impl Live {
-    /// A run that has not begun.
+    /// A run that has not begun; `sink` gets its packets one by one.
     ///
     /// # Panics
     /// As [`super::run`] does.
-    pub fn new(experiment: Box<Experiment>) -> Self {
+    pub fn new(experiment: Box<Experiment>, sink: Option<Box<dyn PacketSink>>) -> Self {
         super::assert_possible(&experiment);
-        let mut simulation = Simulation::new(experiment, None, Keeping::All);
+        let mut simulation = Simulation::new(experiment, sink, Keeping::All);
         simulation.schedule_start(|_| true);
         Self { simulation, reached: Time::ZERO }
     }
