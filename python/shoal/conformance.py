@@ -19,7 +19,7 @@ from shoal.errors import OutputError, ScenarioError
 from shoal.parallel import Progress, counted, run_all
 
 Plane = Literal["sim", "linux"]
-Outcome = Literal["pass", "fail", "refused", "wrong"]
+Outcome = Literal["pass", "fail", "refused", "wrong", "stopped"]
 
 _shipped = Path(__file__).parent / "_data" / "linux" / "conformance"
 
@@ -51,7 +51,8 @@ class Verdict:
     on
         ``sim`` or ``linux``.
     outcome
-        ``pass``, ``fail``, ``refused`` (it needs what is not there), or ``wrong`` (it is not a script).
+        ``pass``, ``fail``, ``refused`` (it needs what is not there), ``wrong`` (an error of the script: it is none, or
+        it names what does not exist), or ``stopped`` (the guest failed while it played).
     data
         Further facts: ``line``, ``reason``, ``wanted``, ``seen``, ``hint``, ``notes``, ``until``.
     expected
@@ -160,7 +161,7 @@ def run_scripts(
     workers: int | None = None,
     progress: Progress = False,
 ) -> list[Verdict]:
-    """Play scripts.
+    """Play scripts. What becomes of one does not end the others.
 
     Parameters
     ----------
@@ -183,8 +184,6 @@ def run_scripts(
         A script cannot be read.
     LinuxError
         There is no kernel.
-    GuestError
-        A guest failed.
     """
     known = expectations(on) if known is None else known
     texts = [(script, _read(script)) for script in scripts]

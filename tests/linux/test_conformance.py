@@ -153,3 +153,23 @@ def test_same_bytes_alone_and_at_once(image: Image) -> None:
     alone = [verdict.to_dict() for verdict in run_scripts(scripts, on="linux", workers=1)]
     at_once = [verdict.to_dict() for verdict in run_scripts(scripts, on="linux", workers=2)]
     assert alone == at_once
+
+
+def test_a_parameter_that_the_kernel_does_not_take_ends_its_script_alone(image: Image, tmp_path: Path) -> None:
+    texts = {
+        "a.pkt": f"\n`sysctl -q net.ipv4.tcp_nonsense=1`\n{LISTEN}",
+        "b.pkt": LISTEN,
+        "c.pkt": f"{LISTEN}+0 `sysctl -q net.ipv4.tcp_ecn=many`\n",
+        "d.pkt": f"`sysctl -e net.ipv4.tcp_nonsense=1`\n{LISTEN}",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    verdicts = run_scripts([tmp_path / name for name in texts], on="linux", known={})
+    assert [(verdict.outcome, verdict.data.get("line")) for verdict in verdicts] == [
+        ("wrong", 2),
+        ("pass", None),
+        ("wrong", 6),
+        ("pass", None),
+    ]
+    assert verdicts[0].data["reason"].startswith("the kernel cannot set `net.ipv4.tcp_nonsense` to `1`: No such file")
+    assert "`net.ipv4.tcp_ecn` to `many`" in verdicts[2].data["reason"]

@@ -120,7 +120,9 @@ SCRIPTS = {
     "differs": OPEN.replace("1:1001(1000)", "1:901(900)"),
     "typo": "x",
     "empty": "",
-    "refused": "0 frobnicate(3) = 0\n",
+    "misspelt": "0 frobnicate(3) = 0\n",
+    "parameter": f"`sysctl -q net.ipv4.tcp_nonsense=1`\n{OPEN}",
+    "refused": "0 epoll_create(1) = 3\n",
 }
 
 
@@ -135,6 +137,9 @@ SCRIPTS = {
         # What is refused beside what was played is counted, as the scripts of a kernel need it.
         (["refused", "passes"], 0),
         (["typo", "passes"], 3),
+        # What means nothing anywhere is an error of the script, as on both planes, whatever was played beside it.
+        (["misspelt", "passes"], 3),
+        (["parameter", "passes"], 3),
         (["differs", "typo"], 1),
     ],
 )
@@ -142,3 +147,56 @@ def test_the_exit_code_says_what_became_of_the_scripts(inside: Cli, folder: Path
     for name in names:
         script(folder, SCRIPTS[name], f"{name}.pkt")
     assert inside("conformance", *(f"{name}.pkt" for name in names)).code == code
+
+
+def test_typing_errors_are_counted_as_wrong_and_not_as_refused(inside: Cli, folder: Path) -> None:
+    for name in ("misspelt", "parameter", "refused", "passes"):
+        script(folder, SCRIPTS[name], f"{name}.pkt")
+    done = inside("conformance", ".")
+    assert done.code == 3
+    assert "4 scripts on sim: 1 pass, 1 refused, 2 wrong" in done.out
+    assert "misspelt.pkt:1: the call `frobnicate` is not known" in done.err
+    assert "parameter.pkt:1: the parameter `tcp_nonsense` is not known" in done.err
+
+
+@pytest.mark.parametrize(
+    ("said", "outcome", "line", "reason"),
+    [
+        (
+            "config line 2: init: cannot set net/ipv4/tcp_nonsense to `1`: No such file or directory",
+            "wrong",
+            7,
+            "the kernel cannot set `net.ipv4.tcp_nonsense` to `1`: No such file or directory",
+        ),
+        ("config line 3: something else", "stopped", None, "the guest stopped: config line 3: something else"),
+    ],
+)
+def test_what_stops_the_guest_of_a_script_is_its_verdict(
+    said: str, outcome: str, line: int | None, reason: str
+) -> None:
+    from shoal.linux.conformance import _stopped
+    from shoal.linux.errors import GuestError
+
+    data = _stopped(GuestError(f"the guest stopped: {said}"), [0, 7, 8])
+    assert (data["verdict"], data["line"], data["reason"]) == (outcome, line, reason)
+
+
+@pytest.mark.parametrize(("differs", "code"), [(False, 6), (True, 1)])
+def test_a_guest_that_stops_does_not_end_the_other_scripts(
+    inside: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch, differs: bool, code: int
+) -> None:
+    import shoal.linux.conformance
+    from shoal.linux.errors import GuestError
+
+    def play(path: Path, _text: str, _cancel: object) -> dict[str, object]:
+        if path.name == "b.pkt":
+            return shoal.linux.conformance._stopped(GuestError("the guest's kernel crashed"), [])
+        return {"verdict": "fail", "line": 1, "reason": "length"} if differs else {"verdict": "pass"}
+
+    monkeypatch.setattr(shoal.linux.conformance, "player", lambda _kernel: play)
+    for name in ("a.pkt", "b.pkt", "c.pkt"):
+        script(folder, OPEN, name)
+    done = inside("conformance", ".", "--on", "linux")
+    assert done.code == code
+    assert f"3 scripts on linux: {'2 fail' if differs else '2 pass'}, 1 stopped" in done.out
+    assert "b.pkt: the guest's kernel crashed" in done.err

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from shoal.conformance import Verdict
 
 
-# The exit code of what is refused.
-_refused = 3
+# The exit codes of what is refused, and of the Linux plane.
+_refused, _linux_failed = 3, 6
 
 _Scripts = Annotated[
     list[Path] | None, argument("[SCRIPT|FOLDER]...", "Scripts (.pkt); those for DCTCP if none is named.")
@@ -51,8 +51,9 @@ def conformance(
     """Play packet scripts (packetdrill's syntax) on our TCP models or on the real kernel.
 
     A script passes if every packet leaves when and as it says. What a plane does not have is refused, with the reason;
-    known differences are listed in a file and must still be there. The exit code is 1 if anything else differs, and 3
-    if a script is none, or if no script was played at all.
+    known differences are listed in a file and must still be there. A script that is none, or that names what does not
+    exist, is wrong; the others are played. The exit code is 1 if anything else differs, 6 if the kernel of a script
+    failed, and 3 if a script is wrong, or if no script was played at all.
 
     [bold]Examples[/]
 
@@ -90,8 +91,10 @@ def conformance(
             f"{count_of(len(verdicts), 'script')} on {on.value}: "
             + ", ".join(f"{n} {what}" for what, n in sorted(counts.items()))
         )
-    if any(verdict.outcome != "wrong" for verdict in bad):
+    if any(verdict.outcome not in ("wrong", "stopped") for verdict in bad):
         raise Exit(1)
+    if any(verdict.outcome == "stopped" for verdict in bad):
+        raise Exit(_linux_failed)
     if bad or all(verdict.outcome == "refused" for verdict in verdicts):
         raise Exit(_refused)
 
@@ -128,6 +131,7 @@ def _explain(verdict: Verdict) -> None:
     if verdict.outcome == "pass":
         talk.error(f"{verdict.script.name} passes, but is listed as different", hint="take it off the list")
         return
-    lines = [f"{verdict.script.name}:{difference['line']}: {difference['reason']}"]
+    where = ":".join(str(part) for part in (verdict.script.name, difference.get("line")) if part is not None)
+    lines = [f"{where}: {difference['reason']}"]
     lines += [f"  {name} {difference[name]}" for name in ("wanted", "seen") if difference.get(name)]
     talk.error("\n".join(lines), hint=difference.get("hint"))

@@ -11,7 +11,7 @@ pub(crate) fn conformance_on_model(py: Python<'_>, text: &str, folder: PathBuf) 
     py.detach(|| report::on_model(text, &beside(&folder))).to_string()
 }
 
-/// `{"program": "..."}` for the guest, or the reason why there is none (JSON).
+/// `{"program": "...", "lines": [...]}` for the guest, or the reason why there is none (JSON).
 #[pyfunction]
 pub(crate) fn conformance_program(text: &str, folder: PathBuf) -> String {
     report::program(text, &beside(&folder)).to_string()

@@ -10,9 +10,11 @@ mod symbols;
 mod values;
 mod wire;
 
-pub(crate) use info::symbols as state_symbols;
+pub(crate) use info::{is_no_state, symbols as state_symbols};
 pub use program::{Program, translate};
 pub(crate) use program::{anchored, patience};
 pub use records::read;
 pub(crate) use symbols::error_name;
+#[cfg(test)]
+pub(crate) use symbols::{CONSTANTS, ERRORS, SYSTEM_CALLS};
 pub(crate) use wire::{LOCAL, REMOTE, encode_option};

@@ -11,6 +11,7 @@ mod shell;
 mod show;
 pub mod syntax;
 mod transcript;
+mod vocabulary;
 
 pub use assertion::{Block, Scope, Verdict};
 pub use error::{Fault, ScriptError};

@@ -24,10 +24,11 @@ pub fn on_model(text: &str, include: Include<'_>) -> Value {
     }
 }
 
-/// The guest's program for a script: `{"program": "..."}`, or the reason why there is none.
+/// The guest's program for a script, with the script's line for each of its lines (0: none), as `{"program": "...",
+/// "lines": [...]}`, or the reason why there is none.
 pub fn program(text: &str, include: Include<'_>) -> Value {
     match translated(text, include) {
-        Ok((_, program)) => json!({ "program": program.text }),
+        Ok((_, program)) => json!({ "program": program.text, "lines": program.lines }),
         Err(error) => refused(&error),
     }
 }

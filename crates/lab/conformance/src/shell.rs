@@ -3,6 +3,7 @@
 
 use crate::ScriptError;
 use crate::assertion::{Scope, evaluate_integer};
+use crate::vocabulary;
 use std::path::Path;
 
 /// The effect of a command.
@@ -16,6 +17,8 @@ pub enum Command {
         value: String,
         /// Whether the parameter may be missing in the kernel.
         optional: bool,
+        /// Line of the script that sets it, counted from 1: that of the file's name, if it is in another file.
+        line: u32,
     },
     /// Sets the queue discipline of the device.
     Qdisc(Qdisc),
@@ -184,8 +187,8 @@ fn obey(
             })?;
             // A shell continues after a command that failed; some kernels lack some parameters.
             for command in &mut found[before..] {
-                if let Command::Sysctl { optional, .. } = command {
-                    *optional = true;
+                if let Command::Sysctl { optional, line: set_at, .. } = command {
+                    (*optional, *set_at) = (true, line);
                 }
             }
         }
@@ -223,11 +226,13 @@ fn obey(
             found.push(counter(options, name, Some(wanted), line)?);
         }
         other => {
-            return Err(ScriptError::refused(
-                line,
-                format!("the command `{}` is not supported", other.join(" ")),
-            )
-            .hint("sysctl, tc qdisc, ip link set mtu and ethtool -K on tun0, and scripts of these are"));
+            let command = other.join(" ");
+            if let Some(meant) = vocabulary::meant_command(other) {
+                let what = format!("the command `{command}` is not known; is `{meant}` meant?");
+                return Err(ScriptError::syntax(line, what));
+            }
+            return Err(ScriptError::refused(line, format!("the command `{command}` is not supported"))
+                .hint("sysctl, tc qdisc, ip link set mtu and ethtool -K on tun0, and scripts of these are"));
         }
     }
     Ok(())
@@ -265,9 +270,15 @@ fn sysctl(setting: &str, line: u32, optional: bool) -> Result<Command, ScriptErr
     let path = if key.contains('/') { key.to_string() } else { key.replace('.', "/") };
     let plain = |c: char| c.is_ascii_alphanumeric() || "/_-.".contains(c);
     if !path.starts_with("net/") || !path.chars().all(plain) || path.contains("..") {
-        return Err(ScriptError::refused(line, format!("`{key}` is not a parameter of the network")));
+        let group = path.split('/').next().unwrap_or("");
+        let what = format!("`{key}` is not a parameter of the network");
+        return Err(if vocabulary::is_group_of_parameters(group) {
+            ScriptError::refused(line, what)
+        } else {
+            ScriptError::syntax(line, what).hint("names begin with `net.`")
+        });
     }
-    Ok(Command::Sysctl { path, value: value.to_string(), optional })
+    Ok(Command::Sysctl { path, value: value.to_string(), optional, line })
 }
 
 fn qdisc(words: &[&str], line: u32) -> Result<Qdisc, ScriptError> {
@@ -277,11 +288,11 @@ fn qdisc(words: &[&str], line: u32) -> Result<Qdisc, ScriptError> {
             Ok(Qdisc::Pfifo { limit: limit.parse().ok() })
         }
         ["fq"] => Ok(Qdisc::Fq),
-        other => Err(ScriptError::refused(
-            line,
-            format!("the queue discipline `{}` is not supported", other.join(" ")),
-        )
-        .hint("pfifo, pfifo limit N and fq are")),
+        other => {
+            let exists = other.first().is_some_and(|kind| vocabulary::is_qdisc(kind));
+            Err(vocabulary::lacks(line, "the queue discipline", &other.join(" "), exists)
+                .hint("pfifo, pfifo limit N and fq are"))
+        }
     }
 }
 
@@ -299,7 +310,7 @@ fn offload(words: &[&str], line: u32) -> Result<Command, ScriptError> {
             // Packets reach the device one by one and are never merged.
             "gro" | "lro" if !on => {}
             other => {
-                return Err(ScriptError::refused(line, format!("the offload `{other}` is not supported")));
+                return Err(vocabulary::lacks(line, "the offload", other, vocabulary::is_offload(other)));
             }
         }
     }
@@ -320,7 +331,10 @@ mod tests {
     fn values_are_computed() {
         let found = of("sysctl -q net.ipv4.tcp_rmem=\"4096 540000 $((15*1024*1024))\"").expect("a sysctl");
         let value = "4096 540000 15728640".to_string();
-        assert_eq!(found, [Command::Sysctl { path: "net/ipv4/tcp_rmem".into(), value, optional: false }]);
+        assert_eq!(
+            found,
+            [Command::Sysctl { path: "net/ipv4/tcp_rmem".into(), value, optional: false, line: 1 }]
+        );
     }
 
     #[test]

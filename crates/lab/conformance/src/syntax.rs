@@ -7,9 +7,10 @@ mod packet;
 
 use crate::ScriptError;
 use crate::assertion::Block;
-use crate::kernel::{LOCAL, REMOTE};
+use crate::kernel::{LOCAL, REMOTE, is_no_state};
 use crate::shell::{self, Command};
-use ast::{Action, Event, Options, Script, Timing};
+use crate::vocabulary;
+use ast::{Action, Call, Event, Options, Script, Timing, Value};
 use cursor::Cursor;
 use std::net::Ipv4Addr;
 
@@ -84,7 +85,8 @@ fn options(cursor: &mut Cursor<'_>) -> Result<Options, ScriptError> {
                 return Err(cursor.error(format!("`--{name}` cannot be `{value}`")));
             }
             _ => {
-                return Err(cursor.refused(format!("the option `--{name}` is not supported"))
+                let exists = vocabulary::is_option(name);
+                return Err(vocabulary::lacks(cursor.line(), "the option", &format!("--{name}"), exists)
                     .hint(
                         "tolerance_usecs, tolerance_percent, strict_segments, tcp_ts_tick_usecs, ip_version, mtu, mss \
                          and send_omit_free are",
@@ -127,11 +129,17 @@ fn event(cursor: &mut Cursor<'_>, include: &dyn Fn(&str) -> Option<String>) -> R
         Action::Leaves(packet::packet(cursor, false)?)
     } else if cursor.eat("%{")? {
         let first = cursor.line();
-        Action::Check(Block::parse(cursor.until("}%", "the check")?, first)?)
+        let block = Block::parse(cursor.until("}%", "the check")?, first)?;
+        if let Some(name) = block.names().into_iter().find(|name| is_no_state(name)) {
+            return Err(vocabulary::lacks(line, "the state", name, false));
+        }
+        Action::Check(block)
     } else if let Some(commands) = quoted(cursor, include)? {
         Action::Commands(commands)
     } else {
-        Action::Call(call::call(cursor)?)
+        let call = call::call(cursor)?;
+        check_words(&call, line)?;
+        Action::Call(call)
     };
     if let Action::Commands(commands) = &action
         && commands.len() > 1
@@ -150,6 +158,28 @@ fn event(cursor: &mut Cursor<'_>, include: &dyn Fn(&str) -> Option<String>) -> R
         return Err(cursor.error("only packets that leave may have a range of times"));
     }
     Ok(Event { line, time, action })
+}
+
+/// Checks that the names of a call and of its symbols exist at all.
+fn check_words(call: &Call, line: u32) -> Result<(), ScriptError> {
+    if !vocabulary::is_call(&call.name) {
+        return Err(vocabulary::lacks(line, "the call", &call.name, false));
+    }
+    let mut values: Vec<&Value> = call.arguments.iter().chain([&call.result]).collect();
+    let mut names: Vec<&str> = call.errno.as_deref().into_iter().collect();
+    while let Some(value) = values.pop() {
+        match value {
+            Value::Name(name) => names.push(name),
+            Value::Or(all) | Value::List(all) => values.extend(all),
+            Value::Struct(fields) => values.extend(fields.iter().map(|(_, value)| value)),
+            Value::Of(_, inner) => values.push(inner),
+            Value::Anything | Value::Int(_) | Value::Text(_) => {}
+        }
+    }
+    match names.into_iter().find(|name| !vocabulary::is_symbol(name)) {
+        Some(name) => Err(vocabulary::lacks(line, "the symbol", name, false)),
+        None => Ok(()),
+    }
 }
 
 fn timing(cursor: &mut Cursor<'_>) -> Result<Timing, ScriptError> {

@@ -61,21 +61,21 @@ fn each_fault_has_its_line_and_remedy() {
         ("0 < S 0:0(0)", Fault::Syntax, 1, "needs its window", "win N"),
         ("0 < . 1:65501(65500) ack 1 win 1", Fault::Syntax, 1, "do not fit an IP packet", ""),
         ("0 < S 0:0(0) win 1 <mss 1460,nop>", Fault::Syntax, 1, "take 5 bytes", "nop"),
-        ("0 < S 0:0(0) win 1 <quickstart 1>", Fault::Refused, 1, "`quickstart` is not supported", "wscale"),
+        ("0 < S 0:0(0) win 1 <quickstart 1>", Fault::Syntax, 1, "`quickstart` is not known", "wscale"),
         ("0 < S 0:0(0) win 1 <TS 1 2>", Fault::Syntax, 1, "expected `val`", ""),
         ("0 < . 1:1(0) win 1 <ECN ceb 1>", Fault::Syntax, 1, "counters of the ECN option", "e0b ceb e1b"),
         ("0 < . 1:1(0) win 1 <FO abc,nop>", Fault::Syntax, 1, "`abc` is not a value", "hexadecimal"),
-        ("0 < [ect2] . 1:1(0) win 1", Fault::Refused, 1, "`[ect2]` is not supported", "ect0"),
+        ("0 < [ect2] . 1:1(0) win 1", Fault::Syntax, 1, "`ect2` is not known", "ect0"),
         ("0 < udp (10)", Fault::Refused, 1, "`udp` are not supported", "TCP"),
-        ("0 < icmp echo [1:1(0)]", Fault::Refused, 1, "`icmp echo` is not supported", "unreachable"),
-        ("0 %{ }%", Fault::Syntax, 1, "asserts nothing", "assert"),
         (
-            "0 %{\nassert a ===\n}%",
+            "0 < icmp echo_request [1:1(0)]",
             Fault::Refused,
-            2,
-            "`=` in a check is not supported",
-            "assertions may use",
+            1,
+            "`icmp echo_request` is not supported",
+            "unreachable",
         ),
+        ("0 %{ }%", Fault::Syntax, 1, "asserts nothing", "assert"),
+        ("0 %{\nassert a ===\n}%", Fault::Syntax, 2, "`=` has no meaning here", "assertions may use"),
         ("--local_ip=192.168.0.2\n0 close(3) = 0", Fault::Refused, 1, "`--local_ip` is not supported", ""),
         (
             "`sysctl -q net.ipv4.tcp_ecn=1 | cat`\n0 close(3) = 0",
@@ -97,9 +97,9 @@ fn each_fault_has_its_line_and_remedy() {
         ("0 close(3", Fault::Syntax, 1, "expected `,`", ""),
         ("0 close(3) -> 0", Fault::Syntax, 1, "expected `=`", ""),
         ("0 open(\"/tmp/x, O_RDWR) = 3", Fault::Syntax, 1, "the text has no end", ""),
-        ("0 fork() = 0", Fault::Refused, 1, "the call `fork` is not supported", ""),
+        ("0 poll(3) = 0", Fault::Refused, 1, "the call `poll` is not supported", ""),
         ("0 close(3, 4) = 0", Fault::Syntax, 1, "`close` has 1 arguments, not 2", ""),
-        ("0 fcntl(3, F_NEW) = 0", Fault::Refused, 1, "the symbol `F_NEW` is not known", ""),
+        ("0 fcntl(3, FIONREAD) = 0", Fault::Refused, 1, "the symbol `FIONREAD` is not supported", ""),
         ("0 write(4, \"data\", 4) = 4", Fault::Refused, 1, "payload is always zeros", "..."),
         ("0 write(4, ..., 99999999) = 4", Fault::Refused, 1, "too many for a call", "4 MiB"),
         ("0 > . 1:1(0) ack 1", Fault::Refused, 1, "no connection has this packet", "listens"),
@@ -113,6 +113,91 @@ fn each_fault_has_its_line_and_remedy() {
     }
     let unchecked = format!("{listening}+0 < S 0:0(0) win 1\n+0 %{{ assert tcpi_rtt == 1 }}%\n");
     assert!(error(&unchecked).message.contains("no socket to check"), "{unchecked}");
+}
+
+/// A word that means nothing anywhere is an error of the script, on both planes; a refusal would count as if the script
+/// were right.
+#[test]
+fn typing_errors_are_no_refusals() {
+    let cases = [
+        ("--tolerence_usecs=1\n0 close(3) = 0", 1, "`--tolerence_usecs` is not known"),
+        ("0 frobnicate(3) = 0", 1, "the call `frobnicate` is not known"),
+        ("\n0 clsoe(3) = 0", 2, "the call `clsoe` is not known"),
+        ("0 fcntl(3, F_NEW) = 0", 1, "the symbol `F_NEW` is not known"),
+        ("0 fcntl(3, F_SETFL, O_RDWR|O_NONBLOK) = 0", 1, "the symbol `O_NONBLOK` is not known"),
+        ("0 setsockopt(3, SOL_TCP, TCP_CONGESTOIN, \"dctcp\", 5) = 0", 1, "`TCP_CONGESTOIN` is not known"),
+        ("0 read(3, ..., 9) = -1 EAGIAN (again)", 1, "`EAGIAN` is not known"),
+        ("0 < S 0:0(0) win 1 <msss 1460>", 1, "the TCP option `msss` is not known"),
+        ("0 < [ect2] S 0:0(0) win 1", 1, "`ect2` is not known"),
+        ("0 < icmp unreachabel [1:1(0)]", 1, "`icmp unreachabel` is not known"),
+        ("0 close(3) = 0\n+0 `sysclt -q net.ipv4.tcp_ecn=1`", 2, "is `sysctl` meant?"),
+        ("0 close(3) = 0\n+0 `tc qdsic add dev tun0 root fq`", 2, "is `tc qdisc` meant?"),
+        ("0 close(3) = 0\n+0 `tc qdisc add dev tun0 root fqq`", 2, "`fqq` is not known"),
+        ("0 close(3) = 0\n+0 `ethtool -K tun0 tsoo on`", 2, "the offload `tsoo` is not known"),
+        ("`sysctl -q nte.ipv4.tcp_ecn=1`\n0 close(3) = 0", 1, "`nte.ipv4.tcp_ecn` is not a parameter"),
+        ("0 %{ asert tcpi_rtt == 1 }%", 1, "begins with `asert`"),
+        ("0 %{ assert tcpi_rtt = 1 }%", 1, "`=` has no meaning here"),
+        ("0 %{ assert tcpi_rrt == 1 }%", 1, "the state `tcpi_rrt` is not known"),
+        (
+            "\n`sysctl -q net.ipv4.tcp_nonsense=1`\n0 close(3) = 0",
+            2,
+            "the parameter `tcp_nonsense` is not known",
+        ),
+        (
+            "`sysctl -q net.ipv4.tcp_ecn=1\n sysctl -q net.ipv4.tcp_congestion_control=dtcp`\n0 close(3) = 0",
+            2,
+            "the controller `dtcp` is not known",
+        ),
+    ];
+    for (text, line, message) in cases {
+        let error = match parse(text, &include) {
+            Err(error) => error,
+            Ok(script) => model::play(&script).err().unwrap_or_else(|| panic!("played: {text}")),
+        };
+        assert_eq!((error.fault, error.line), (Fault::Syntax, line), "{text}: {error}");
+        assert!(error.message.contains(message), "{text}: {error}");
+    }
+}
+
+/// What exists outside of this player is refused, since the script may be right.
+#[test]
+fn what_exists_elsewhere_is_refused() {
+    for text in [
+        "--wire_server\n0 close(3) = 0",
+        "0 epoll_create(1) = 3",
+        "0 fcntl(3, FIONREAD) = 0",
+        "0 < icmp echo_request [1:1(0)]",
+        "0 close(3) = 0\n+0 `tc qdisc add dev tun0 root fq_codel`",
+        "0 close(3) = 0\n+0 `ethtool -K tun0 rx off`",
+        "`sysctl -q kernel.sysrq=1`\n0 close(3) = 0",
+        "0 %{ limit = 3 }%",
+        "0 %{ assert f(a=1) }%",
+        "0 %{ import os }%",
+        "`sysctl -q net.ipv4.tcp_rto_max_ms=1000`\n0 close(3) = 0",
+        "`sysctl -q net.ipv4.conf.all.rp_filter=1`\n0 close(3) = 0",
+        "`sysctl -e net.ipv4.tcp_of_another_kernel=1`\n0 close(3) = 0",
+        "`sysctl -q net.ipv4.tcp_congestion_control=vegas`\n0 close(3) = 0",
+    ] {
+        let planes = |script| [kernel::translate(&script).err(), model::play(&script).err()];
+        let errors = parse(text, &include).map_or_else(|error| [Some(error), None], planes);
+        let faults: Vec<Fault> = errors.iter().flatten().map(|error| error.fault).collect();
+        assert!(faults.contains(&Fault::Refused), "{text}: {errors:?}");
+        assert!(!faults.contains(&Fault::Syntax), "{text}: {errors:?}");
+    }
+}
+
+#[test]
+fn each_line_of_a_program_knows_its_line_of_the_script() {
+    let text = "\n`sysctl -q net.ipv4.tcp_ecn=1\nsysctl -q net.ipv4.tcp_sack=0`\n\n0 close(3) = 0\n\
+                +0 `sysctl -q net.ipv4.tcp_ecn=0`\n";
+    let program = kernel::translate(&parse(text, &include).expect("a script")).expect("a program");
+    let lines: Vec<(&str, u32)> = program.text.lines().zip(program.lines).collect();
+    let of = |what: &str| lines.iter().find(|(text, _)| text.contains(what)).map(|(_, line)| *line);
+    assert_eq!(of("tcp_ecn 1"), Some(2));
+    assert_eq!(of("tcp_sack 0"), Some(3));
+    assert_eq!(of("call 0"), Some(5));
+    assert_eq!(of("tcp_ecn 0"), Some(6));
+    assert_eq!((of("begin"), of("end")), (Some(0), Some(6)));
 }
 
 #[test]

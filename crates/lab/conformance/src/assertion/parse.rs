@@ -1,6 +1,7 @@
 //! Parses expressions with Python's operator precedences.
 
 use crate::ScriptError;
+use crate::vocabulary;
 
 const MAX_DEPTH: u32 = 64;
 const HINT: &str = "assertions may use integers, strings, names, + - * // % << >> & | ^ ~, comparisons, and, or, not, \
@@ -76,11 +77,21 @@ impl Block {
                 continue;
             }
             if first != Token::Word("assert".into()) {
-                return Err(ScriptError::refused(
-                    line,
-                    format!("the check begins with {first}, not `assert`"),
-                )
-                .hint("write `assert condition` or `assert condition, message`"));
+                let what = format!("the check begins with {first}, not `assert`");
+                let next = match parser.tokens.get(parser.at + 1) {
+                    Some((_, Token::Sign(sign))) => Some(*sign),
+                    _ => None,
+                };
+                let is_python = match &first {
+                    Token::Word(word) => vocabulary::begins_statement(word, next),
+                    _ => true,
+                };
+                let error = if is_python {
+                    ScriptError::refused(line, what)
+                } else {
+                    ScriptError::syntax(line, what)
+                };
+                return Err(error.hint("write `assert condition` or `assert condition, message`"));
             }
             parser.at += 1;
             let begin = parser.at;
@@ -179,10 +190,28 @@ fn tokens(text: &str, mut line: u32) -> Result<Vec<(u32, Token)>, ScriptError> {
             found.push((line, Token::Sign(sign)));
             rest = &rest[sign.len()..];
         } else {
-            return Err(ScriptError::refused(line, format!("`{c}` in a check is not supported")).hint(HINT));
+            return Err(sign_error(c, open, &found, line));
         }
     }
     Ok(found)
+}
+
+/// The error for a sign that assertions do not have: a refusal if Python may have it there.
+fn sign_error(sign: char, open: i32, before: &[(u32, Token)], line: u32) -> ScriptError {
+    let statement = before.rsplit(|(_, token)| *token == Token::End).next().unwrap_or_default();
+    let asserts = matches!(statement.first(), Some((_, Token::Word(word))) if word == "assert");
+    let in_python = match sign {
+        // It assigns, or names an argument of a call.
+        '=' => open > 0 || !asserts,
+        '.' | ':' | '{' | '}' | '@' => true,
+        _ => false,
+    };
+    let error = if in_python {
+        ScriptError::refused(line, format!("`{sign}` in a check is not supported"))
+    } else {
+        ScriptError::syntax(line, format!("`{sign}` has no meaning here"))
+    };
+    error.hint(HINT)
 }
 
 fn word(word: &str, line: u32) -> Result<Token, ScriptError> {

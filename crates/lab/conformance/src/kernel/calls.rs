@@ -8,6 +8,7 @@ use super::values::{field, number, socket_address};
 use super::wire::{LOCAL, REMOTE};
 use crate::ScriptError;
 use crate::syntax::ast::{Call, Value};
+use crate::vocabulary;
 
 /// An argument of a system call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,7 +42,7 @@ pub(super) struct Output {
 /// Translates a call.
 pub(super) fn translate(call: &Call, line: u32) -> Result<SystemCall, ScriptError> {
     let Some(number) = system_call(&call.name) else {
-        return Err(ScriptError::refused(line, format!("the call `{}` is not supported", call.name)));
+        return Err(vocabulary::lacks(line, "the call", &call.name, vocabulary::is_call(&call.name)));
     };
     let descriptor = match call.result {
         Value::Int(fd) if call.gives_descriptor() && fd >= 0 => Some(fd),

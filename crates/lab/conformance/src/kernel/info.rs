@@ -115,6 +115,24 @@ const SYMBOLS: &[(&str, i64)] = &[
     ("TCPI_OPT_SYN_DATA", 32),
 ];
 
+/// Further fields, which are bits of others, and those of later versions of the kernel.
+const BIT_FIELDS: [&str; 8] = [
+    "tcpi_snd_wscale",
+    "tcpi_rcv_wscale",
+    "tcpi_delivery_rate_app_limited",
+    "tcpi_fastopen_client_fail",
+    "tcpi_ecn_mode",
+    "tcpi_accecn_opt_seen",
+    "tcpi_accecn_fail_mode",
+    "tcpi_options2",
+];
+
+/// Whether a name has the form of a field of a socket's state and is none.
+pub(crate) fn is_no_state(name: &str) -> bool {
+    let known = FIELDS.iter().any(|(field, _)| *field == name) || BIT_FIELDS.contains(&name);
+    (name.starts_with("tcpi_") && !known) || (name.starts_with("SK_MEMINFO_") && !MEMINFO.contains(&name))
+}
+
 /// The constants alone, without values of a connection.
 pub(crate) fn symbols() -> Scope {
     SYMBOLS.iter().map(|(name, value)| ((*name).to_string(), *value)).collect()

@@ -18,6 +18,8 @@ const NS_PER_US: i64 = 1000;
 pub struct Program {
     /// The lines of the program.
     pub text: String,
+    /// Line of the script for each of them; 0 for those that are of the whole script.
+    pub lines: Vec<u32>,
     pub(super) connections: Connections,
     /// Expected outputs of calls, by event.
     pub(super) outputs: Vec<Vec<Output>>,
@@ -32,7 +34,12 @@ pub fn translate(script: &Script) -> Result<Program, ScriptError> {
         return Err(ScriptError::refused(1, "the script is for IPv6; the guest's kernel has IPv4 only"));
     }
     let connections = Connections::of(&script.events)?;
-    let mut lines = Lines { text: String::new(), outputs: vec![Vec::new(); script.events.len()] };
+    let mut lines = Lines {
+        text: String::new(),
+        lines: Vec::new(),
+        line: 0,
+        outputs: vec![Vec::new(); script.events.len()],
+    };
     lines.put(&format!("script {} {}", script.options.mtu_bytes, script.options.mss.unwrap_or(0)));
     for (k, connection) in connections.list.iter().enumerate() {
         let (local, remote) = if connection.active {
@@ -42,18 +49,25 @@ pub fn translate(script: &Script) -> Result<Program, ScriptError> {
         };
         lines.put(&format!("connection {local} {remote}"));
     }
-    for line in script.setup.iter().flat_map(set) {
-        lines.put(&line);
+    for command in &script.setup {
+        if let Command::Sysctl { line, .. } = command {
+            lines.line = *line;
+        }
+        for line in set(command) {
+            lines.put(&line);
+        }
     }
+    lines.line = 0;
     lines.put("begin");
     let mut before_arrived = false;
     for (n, event) in script.events.iter().enumerate() {
         let place = connections.places[n];
+        lines.line = event.line;
         lines.event(n, event, place, &connections, before_arrived, &script.options)?;
         before_arrived = matches!(event.action, Action::Arrives(_));
     }
     lines.put("end");
-    Ok(Program { text: lines.text, connections, outputs: lines.outputs })
+    Ok(Program { text: lines.text, lines: lines.lines, connections, outputs: lines.outputs })
 }
 
 /// Whether the time of an event counts from the scheduled arrival of the preceding packet, as it does if two
@@ -74,6 +88,9 @@ pub(crate) fn patience(time: Timing, options: &Options) -> i64 {
 
 struct Lines {
     text: String,
+    lines: Vec<u32>,
+    /// Line of the script that the next ones are for.
+    line: u32,
     outputs: Vec<Vec<Output>>,
 }
 
@@ -81,6 +98,7 @@ impl Lines {
     fn put(&mut self, line: &str) {
         self.text.push_str(line);
         self.text.push('\n');
+        self.lines.push(self.line);
     }
 
     fn event(
@@ -193,7 +211,7 @@ fn set(command: &Command) -> Vec<String> {
     /// The root of a device's queue disciplines, without a handle.
     const ROOT: &str = "4294967295 0";
     match command {
-        Command::Sysctl { path, value, optional } => {
+        Command::Sysctl { path, value, optional, .. } => {
             vec![format!("{} init {path} {value}", if *optional { "try" } else { "write" })]
         }
         Command::Qdisc(Qdisc::Pfifo { limit }) => {

@@ -3,6 +3,7 @@
 use super::symbols::constant;
 use crate::ScriptError;
 use crate::syntax::ast::Value;
+use crate::vocabulary;
 
 /// Port that scripts bind to and connect to without naming it: packetdrill's default.
 pub(super) const PORT: u16 = 8080;
@@ -12,7 +13,7 @@ pub(super) fn number(value: &Value, line: u32) -> Result<i64, ScriptError> {
     match value {
         Value::Int(value) => Ok(*value),
         Value::Name(name) => constant(name)
-            .ok_or_else(|| ScriptError::refused(line, format!("the symbol `{name}` is not known"))),
+            .ok_or_else(|| vocabulary::lacks(line, "the symbol", name, vocabulary::is_symbol(name))),
         Value::Or(all) => all.iter().try_fold(0, |bits, each| Ok(bits | number(each, line)?)),
         Value::List(all) if all.len() == 1 => number(&all[0], line),
         other => Err(ScriptError::syntax(line, format!("expected a number, found {other:?}"))),

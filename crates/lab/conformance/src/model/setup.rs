@@ -5,6 +5,7 @@ use super::End;
 use crate::ScriptError;
 use crate::shell::Command;
 use crate::syntax::ast::{Action, Body, Call, Event, Packet, Script, Segment, TcpOption, Value};
+use crate::vocabulary;
 use shoal_cc::Preset;
 use shoal_tcp::{EcnFeedback, EcnOption, EcnSetting, EndpointConfig, Profile, ReceiverConfig, TailProbe};
 
@@ -35,8 +36,10 @@ pub(super) struct Setup {
 
 /// Kernel parameters that the models follow.
 struct Sysctls {
-    congestion_control: String,
-    ecn: i64,
+    /// With the line that sets it.
+    congestion_control: (String, u32),
+    /// With the line that sets it.
+    ecn: (i64, u32),
     ecn_option: EcnOption,
     ecn_fallback: bool,
     sack: bool,
@@ -52,8 +55,8 @@ pub(super) fn of(script: &Script) -> Result<Setup, ScriptError> {
         .iter()
         .any(|event| matches!(&event.action, Action::Call(call) if call.name == "connect"));
     // From 3 on, accurate ECN is for those who ask this end for it, and with 3 this end asks for it, too.
-    let is_accurate = sysctls.ecn == 3 || (sysctls.ecn > 3 && !active);
-    let end = if sysctls.ecn >= 3 { End::Both } else { end(&script.events, active) };
+    let is_accurate = sysctls.ecn.0 == 3 || (sysctls.ecn.0 > 3 && !active);
+    let end = if sysctls.ecn.0 >= 3 { End::Both } else { end(&script.events, active) };
     let syn = first_syn(&script.events);
     let peer = syn.and_then(|segment| segment.options.as_deref()).unwrap_or_default();
     let mut mss = DEFAULT_MSS;
@@ -68,15 +71,21 @@ pub(super) fn of(script: &Script) -> Result<Setup, ScriptError> {
         }
     }
     if mss < SMALLEST_MSS {
-        return Err(refused(&format!("segments of {mss} bytes")));
+        return Err(refused(1, &format!("segments of {mss} bytes")));
     }
     let header_bytes = HEADERS + if timestamps { TIMESTAMPS } else { 0 };
-    let Some(preset) = Preset::by_name(&sysctls.congestion_control) else {
-        let what = format!("no model of the controller `{}`", sysctls.congestion_control);
-        return Err(ScriptError::refused(1, what).hint("reno, cubic and dctcp"));
+    let (name, line) = &sysctls.congestion_control;
+    let Some(preset) = Preset::by_name(name) else {
+        return Err(if vocabulary::is_controller(name) {
+            ScriptError::refused(*line, format!("no model of the controller `{name}`"))
+                .hint("reno, cubic and dctcp")
+        } else {
+            ScriptError::syntax(*line, format!("the controller `{name}` is not known"))
+                .hint("reno, cubic and dctcp")
+        });
     };
     let ecn = preset.ecn
-        || match sysctls.ecn {
+        || match sysctls.ecn.0 {
             1 | 3 | 4 => true,
             2 | 5 => !active,
             _ => false,
@@ -119,8 +128,8 @@ pub(super) fn of(script: &Script) -> Result<Setup, ScriptError> {
 fn sysctls(commands: &[Command]) -> Result<Sysctls, ScriptError> {
     // The kernel's defaults.
     let mut found = Sysctls {
-        congestion_control: "cubic".to_string(),
-        ecn: 2,
+        congestion_control: ("cubic".to_string(), 1),
+        ecn: (2, 1),
         ecn_option: EcnOption::Full,
         ecn_fallback: true,
         sack: true,
@@ -130,27 +139,27 @@ fn sysctls(commands: &[Command]) -> Result<Sysctls, ScriptError> {
     };
     let mut other_beacon = None;
     for command in commands {
-        let (path, value) = match command {
-            Command::Sysctl { path, value, .. } => (path.trim_start_matches("net/ipv4/"), value.trim()),
-            Command::Qdisc(crate::Qdisc::Fq) => return Err(refused("pacing by the queue discipline fq")),
+        let (path, value, optional, line) = match command {
+            Command::Sysctl { path, value, optional, line } => (path, value.trim(), *optional, *line),
+            Command::Qdisc(crate::Qdisc::Fq) => return Err(refused(1, "pacing by the queue discipline fq")),
             Command::Qdisc(crate::Qdisc::Pfifo { limit: Some(_) }) => {
-                return Err(refused("a queue that drops"));
+                return Err(refused(1, "a queue that drops"));
             }
-            Command::Recount | Command::Counter { .. } => return Err(refused("counters of the network")),
+            Command::Recount | Command::Counter { .. } => return Err(refused(1, "counters of the network")),
             Command::Qdisc(_)
             | Command::Offload { .. }
             // A model remembers nothing of earlier connections.
             | Command::ForgetMetrics => continue,
-            Command::Mtu(_) => return Err(refused("an MTU other than that of Ethernet")),
+            Command::Mtu(_) => return Err(refused(1, "an MTU other than that of Ethernet")),
         };
         if let Some(option) = option_setting(command) {
             found.ecn_option = option;
             continue;
         }
         let number = value.parse::<i64>().unwrap_or(-1);
-        match path {
-            "tcp_congestion_control" => found.congestion_control = value.to_string(),
-            "tcp_ecn" => found.ecn = number,
+        match path.trim_start_matches("net/ipv4/") {
+            "tcp_congestion_control" => found.congestion_control = (value.to_string(), line),
+            "tcp_ecn" => found.ecn = (number, line),
             "tcp_sack" => found.sack = number != 0,
             "tcp_timestamps" => found.timestamps = number != 0,
             "tcp_slow_start_after_idle" => found.restart_after_idle = number != 0,
@@ -176,15 +185,23 @@ fn sysctls(commands: &[Command]) -> Result<Sysctls, ScriptError> {
             | "tcp_min_tso_segs"
             | "tcp_invalid_ratelimit" => {}
             // Beacons are for those who do not send the option with every segment.
-            "tcp_ecn_option_beacon" => other_beacon = (number != 3).then_some(number),
-            other => return Err(refused(&format!("the parameter {other} = {value}"))),
+            "tcp_ecn_option_beacon" => other_beacon = (number != 3).then_some((number, line)),
+            other => {
+                // Linux is asked for an optional one as well, and goes on without it.
+                let exists = optional || vocabulary::may_be_parameter(path);
+                return Err(if exists {
+                    refused(line, &format!("the parameter {other} = {value}"))
+                } else {
+                    ScriptError::syntax(line, format!("the parameter `{other}` is not known"))
+                });
+            }
         }
     }
-    if !(0..=5).contains(&found.ecn) {
-        return Err(refused(&format!("the parameter tcp_ecn = {}", found.ecn)));
+    if let (number @ (..0 | 6..), line) = found.ecn {
+        return Err(refused(line, &format!("the parameter tcp_ecn = {number}")));
     }
-    if let (EcnOption::Minimum, Some(number)) = (found.ecn_option, other_beacon) {
-        return Err(refused(&format!("the parameter tcp_ecn_option_beacon = {number}")));
+    if let (EcnOption::Minimum, Some((number, line))) = (found.ecn_option, other_beacon) {
+        return Err(refused(line, &format!("the parameter tcp_ecn_option_beacon = {number}")));
     }
     Ok(found)
 }
@@ -202,8 +219,8 @@ pub(super) fn option_setting(command: &Command) -> Option<EcnOption> {
     }
 }
 
-fn refused(what: &str) -> ScriptError {
-    ScriptError::refused(1, format!("the models do not have {what}"))
+fn refused(line: u32, what: &str) -> ScriptError {
+    ScriptError::refused(line, format!("the models do not have {what}"))
 }
 
 /// Which side is under test, sender or receiver: the first data decides, since a model's connection carries

@@ -3,6 +3,7 @@
 use super::ast::{Body, Icmp, Packet, Segment, TcpFlags, TcpOption, Tos};
 use super::cursor::Cursor;
 use crate::ScriptError;
+use crate::vocabulary;
 
 /// Cookies that packetdrill's callers define for IPv4 and the key of the kernel's `defaults.sh` (`ksft_runner.sh`).
 const COOKIES: [(&str, &str); 2] =
@@ -53,8 +54,8 @@ fn tos(cursor: &mut Cursor<'_>) -> Result<Tos, ScriptError> {
         "ect01" => Tos::AnyEct,
         "tos" => Tos::Byte(cursor.number("a byte")?),
         other => {
-            return Err(cursor
-                .refused(format!("`[{other}]` is not supported"))
+            let exists = vocabulary::is_ip_field(other);
+            return Err(vocabulary::lacks(cursor.line(), "the ECN field", other, exists)
                 .hint("noecn, ect0, ect1, ect01, ce or tos 0xNN"));
         }
     };
@@ -166,8 +167,7 @@ fn option(cursor: &mut Cursor<'_>) -> Result<TcpOption, ScriptError> {
         "md5" => TcpOption::Md5(bytes(cursor)?),
         "ECN" => TcpOption::AccurateEcn(counters(cursor)?),
         other => {
-            return Err(cursor
-                .refused(format!("the TCP option `{other}` is not supported"))
+            return Err(vocabulary::lacks(cursor.line(), "the TCP option", other, false)
                 .hint("mss, sackOK, sack, TS val N ecr N, wscale, nop, eol, FO, FOEXP, md5 and ECN are"));
         }
     })
@@ -246,7 +246,13 @@ fn counters(cursor: &mut Cursor<'_>) -> Result<Vec<(u8, u32)>, ScriptError> {
 fn icmp(cursor: &mut Cursor<'_>) -> Result<Icmp, ScriptError> {
     let kind = cursor.name()?;
     if kind != "unreachable" {
-        return Err(cursor.refused(format!("`icmp {kind}` is not supported")).hint("`icmp unreachable` is"));
+        let exists = vocabulary::is_icmp(kind);
+        let error = if exists {
+            cursor.refused(format!("`icmp {kind}` is not supported"))
+        } else {
+            cursor.error(format!("`icmp {kind}` is not known"))
+        };
+        return Err(error.hint("`icmp unreachable` is"));
     }
     let before = cursor.clone();
     let name = cursor.name()?;
