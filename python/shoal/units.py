@@ -1,8 +1,34 @@
-"""Units of what is measured."""
+"""Units of what is measured, and of what scenarios say."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
+from fractions import Fraction
+
+# Units of scenarios (crates/lab/scenario/src/quantity/unit.rs), the smallest first in each dimension: how many of its
+# smallest unit each is.
+_dimensions: tuple[dict[str, Fraction], ...] = tuple(
+    {name: Fraction(size) for name, size in sizes.items()}
+    for sizes in (
+        {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9},
+        {"bit/s": 1, "kbit/s": 10**3, "Mbit/s": 10**6, "Gbit/s": 10**9},
+        {"B": 1, "kB": 10**3, "KiB": 2**10, "MB": 10**6, "MiB": 2**20, "GB": 10**9},
+        {"packets": 1, "packet": 1},
+        {"BDP": 1},
+        {"per min": 1, "per s": 60, "per ms": 60_000},
+    )
+)
+
+
+def common_unit(units: Iterable[str]) -> tuple[str, dict[str, Fraction]] | None:
+    """The smallest of some units of scenarios, and how many of it each of them is; ``None`` if they do not compare."""
+    names = set(units)
+    for sizes in _dimensions:
+        if names and names <= set(sizes):
+            least = min(names, key=list(sizes).index)
+            return least, {name: sizes[name] / sizes[least] for name in names}
+    return None
 
 
 class Unit(Enum):

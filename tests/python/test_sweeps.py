@@ -13,6 +13,7 @@ import sys
 import time
 import warnings
 from contextlib import closing
+from fractions import Fraction
 from pathlib import Path
 
 import polars as pl
@@ -35,6 +36,7 @@ from shoal.stats import estimate
 from shoal.sweeps.sampling import Method, sample
 from shoal.sweeps.values import Interval
 from shoal.template import Template
+from shoal.units import common_unit
 
 # What one run takes is a few milliseconds.
 TINY = tiny_scenario("2 s")
@@ -574,6 +576,61 @@ def test_views_of_a_sweep(inside: Cli, tiny: Path) -> None:
     first, second = (runs.filter(pl.col("flows.dctcp.cc") == name)["u"].to_list() for name in ("dctcp", "cubic"))
     # A ratio a seed, then the mean.
     assert ratios["mean"][0] == pytest.approx(sum(b / a for a, b in zip(first, second, strict=True)) / 3)
+
+
+def test_axes_in_units_that_compare_are_ordered_by_value(inside: Cli, tiny: Path) -> None:
+    grid = [
+        "--axis",
+        "flows.dctcp.rtt=0.04 s,20 ms,10000 us",
+        "--axis",
+        "bottleneck.rate=0.03 Gbit/s,10 Mbit/s,20000 kbit/s",
+    ]
+    assert inside("sweep", "tiny.toml", *grid, "--metric", "u=utilisation()", "--out", "grid").code == 0
+    heat = pl.read_csv(tiny / "grid" / "figures" / "sweep-heat.csv")
+    assert heat["x"].unique().to_list() == [10_000.0, 20_000.0, 40_000.0]
+    assert heat["y"].unique().to_list() == [10_000.0, 20_000.0, 30_000.0]
+    svg = (tiny / "grid" / "figures" / "sweep-heat.svg").read_text(encoding="utf-8")
+    assert "rtt [us]" in svg
+    assert "rate [kbit/s]" in svg
+    points = pl.read_csv(tiny / "grid" / "points.csv")
+    slow = points.filter((pl.col("flows.dctcp.rtt") == "0.04 s") & (pl.col("bottleneck.rate") == "10 Mbit/s"))
+    assert heat.filter((pl.col("x") == 40_000) & (pl.col("y") == 10_000))["mean"].to_list() == slow["u"].to_list()
+
+
+@pytest.mark.parametrize(
+    ("units", "common"),
+    [
+        ({"s", "ms"}, ("ms", {"ms": 1, "s": 1000})),
+        ({"Mbit/s", "kbit/s"}, ("kbit/s", {"kbit/s": 1, "Mbit/s": 1000})),
+        ({"packet", "packets"}, ("packets", {"packet": 1, "packets": 1})),
+        ({"ms", "packets"}, None),
+        ({"B", "BDP"}, None),
+        ({"", "ms"}, None),
+        (set(), None),
+    ],
+)
+def test_units_that_compare(units: set[str], common: tuple[str, dict[str, int]] | None) -> None:
+    assert common_unit(units) == common
+
+
+def test_units_of_scenarios_are_those_of_the_scenario_room() -> None:
+    text = (Path(__file__).parents[2] / "crates/lab/scenario/src/quantity/unit.rs").read_text(encoding="utf-8")
+    rows = re.findall(r'\w+ = "([^"]+)", (\w+), ([0-9_]+);', text)
+    assert len(rows) > 15
+    for name, dimension, base in rows:
+        for other, other_dimension, other_base in rows:
+            common = common_unit({name, other})
+            assert (common is not None) == (dimension == other_dimension), (name, other)
+            if common is not None:
+                assert common[1][name] / common[1][other] == Fraction(
+                    int(base.replace("_", "")), int(other_base.replace("_", ""))
+                ), (name, other)
+
+
+def test_points_at_one_place_make_no_map(inside: Cli, tiny: Path) -> None:
+    grid = ["--axis", f"{K}=5 packets,10 packets,20 packets", "--axis", "flows.dctcp.rtt=10 ms,20 ms,0.02 s"]
+    assert inside("sweep", "tiny.toml", *grid, "--metric", "u=utilisation()", "--out", "grid").code == 0
+    assert "sweep-heat" not in {path.stem for path in (tiny / "grid" / "figures").iterdir()}
 
 
 def test_cells_of_a_map_lead_to_their_scenarios(inside: Cli, tiny: Path) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from shoal._toml import as_text
 from shoal.runs.rows import Rows
 from shoal.sweeps import short_names
+from shoal.units import common_unit
 
 
 @dataclass(frozen=True)
@@ -73,23 +74,23 @@ class SweptAxes:
     def positions(self, key: str, points: Iterable[int]) -> list[float]:
         """Where points are on an axis: at their numbers, or side by side."""
         if self.is_numeric(key):
-            return [self.number(self.rows[point_index][key]) for point_index in points]
+            return [self.number(key, self.rows[point_index][key]) for point_index in points]
         order = {as_text(value): float(number) for number, value in enumerate(self.values[key])}
         return [order[as_text(self.rows[point_index][key])] for point_index in points]
 
     def is_numeric(self, key: str) -> bool:
-        """Whether all values are numbers of one unit."""
+        """Whether all values are numbers of one unit, or of units that compare, such as ms and s."""
         return _are_numbers(self.values[key])
 
     def label(self, key: str) -> str:
         """The label of an axis, with its unit."""
-        units = {_unit_of(value) for value in self.values[key]}
-        return self.labels[key] + (f" [{units.pop()}]" if len(units) == 1 and "" not in units else "")
+        scale = _scale(self.values[key])
+        return self.labels[key] + (f" [{scale[0]}]" if scale is not None and scale[0] else "")
 
-    @staticmethod
-    def number(value: object) -> float:
-        """The number in a value; NaN if there is none."""
-        return _number(value)
+    def number(self, key: str, value: object) -> float:
+        """The number in a value of a key, in the unit of its label; NaN if there is none."""
+        scale = _scale(self.values[key])
+        return _scaled(value, scale[1]) if scale is not None else _number(value)
 
 
 def brief(value: object) -> str:
@@ -101,7 +102,26 @@ def brief(value: object) -> str:
 
 
 def _are_numbers(values: Sequence[object]) -> bool:
-    return not any(math.isnan(_number(value)) for value in values) and len({_unit_of(value) for value in values}) == 1
+    scale = _scale(values)
+    if scale is None or any(math.isnan(_number(value)) for value in values):
+        return False
+    # Values such as 1 s and 1000 ms are two points at one place.
+    return len({_scaled(value, scale[1]) for value in values}) == len(values)
+
+
+def _scale(values: Sequence[object]) -> tuple[str, dict[str, float]] | None:
+    """The unit that an axis has, and how many of it each unit of its values is; ``None`` if they do not compare."""
+    units = {_unit_of(value) for value in values}
+    if len(units) == 1:
+        return (unit := units.pop()), {unit: 1.0}
+    common = common_unit(units)
+    return None if common is None else (common[0], {unit: float(size) for unit, size in common[1].items()})
+
+
+def _scaled(value: object, sizes: dict[str, float]) -> float:
+    size = sizes[_unit_of(value)]
+    # 1.001 s is at 1001 ms, whatever the product of two binary numbers is.
+    return _number(value) if size == 1.0 else float(f"{_number(value) * size:.12g}")
 
 
 def _unit_of(value: object) -> str:

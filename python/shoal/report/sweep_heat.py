@@ -43,7 +43,7 @@ def heat_maps(rows: Rows, axes: SweptAxes) -> Drawn | None:
     shown = dict(list(groups.items())[:_most_panels])
     metrics = dict(list(rows.plan.metrics.items())[: _most_panels // len(shown)])
     maps = [(name, text, label, points) for name, text in metrics.items() for label, points in shown.items()]
-    x, y = (sorted(axes.number(value) for value in axes.values[key]) for key in keys)
+    x, y = (sorted(axes.number(key, value) for value in axes.values[key]) for key in keys)
     columns = min(2 if len(groups) < 3 else 3, len(maps))
     count = math.ceil(len(maps) / columns)
     # Many panels of a metric share their bar of colours.
@@ -60,7 +60,7 @@ def heat_maps(rows: Rows, axes: SweptAxes) -> Drawn | None:
             links = np.full(z.shape, "", dtype=object)
             for point_index in points:
                 values, cell = rows[point_index], rows.cell(point_index, text)
-                at = y.index(axes.number(values[y_key])), x.index(axes.number(values[x_key]))
+                at = y.index(axes.number(y_key, values[y_key])), x.index(axes.number(x_key, values[x_key]))
                 links[at] = f"../{POINTS}/{point_index + 1}.toml"
                 if isinstance(cell, Estimate):
                     z[at] = cell.mean

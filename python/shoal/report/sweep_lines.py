@@ -102,4 +102,4 @@ def dress(panel: Axes, axes: SweptAxes, key: str, label: str) -> None:
     if not axes.is_numeric(key):
         panel.set_xticks(range(len(values)), [as_text(value) for value in values])
     else:
-        logarithmic_if_wide(panel.xaxis, map(axes.number, values))
+        logarithmic_if_wide(panel.xaxis, (axes.number(key, value) for value in values))
