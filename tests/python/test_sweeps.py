@@ -574,6 +574,9 @@ def test_views_of_a_sweep(inside: Cli, tiny: Path) -> None:
     ratios = pl.read_csv(tiny / "choice" / "figures" / "sweep-ratios.csv").filter(pl.col("metric") == "u")
     runs = pl.read_csv(tiny / "choice" / "runs.csv").filter(pl.col(K) == "5 packets")
     first, second = (runs.filter(pl.col("flows.dctcp.cc") == name)["u"].to_list() for name in ("dctcp", "cubic"))
+    # The axis says what is drawn, and not a metric with its unit.
+    svg = (tiny / "choice" / "figures" / "sweep-ratios.svg").read_text(encoding="utf-8")
+    assert svg.count("over that at cc = dctcp") == 2
     # A ratio a seed, then the mean.
     assert ratios["mean"][0] == pytest.approx(sum(b / a for a, b in zip(first, second, strict=True)) / 3)
 

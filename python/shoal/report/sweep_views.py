@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterable, Sequence
 
 import polars as pl
@@ -12,13 +13,15 @@ from matplotlib.ticker import MaxNLocator
 
 from shoal._toml import as_text
 from shoal.plots.style import Drawn, colour, legend_of_figure, marker, paper_style, two_columns
-from shoal.report.sweep_axes import SweptAxes
+from shoal.report.sweep_axes import SweptAxes, brief
 from shoal.report.sweep_lines import draw_line, dress, frame, most_lines, records_of
 from shoal.runs.rows import Rows
 from shoal.stats import Estimate, estimate
 
 # Fewer values of an axis are better seen as lines.
 _least_values = 3
+# Letters of an axis that fit beside a panel.
+_label_letters = 34
 # Panels that fit on a page.
 _most_panels = 12
 
@@ -54,7 +57,10 @@ def ratios(rows: Rows, axes: SweptAxes) -> Drawn | None:
                 draw_line(panel, axes.positions(axes.main, points), means, number + 1, label)
                 records += records_of(name, label, [rows[point_index][axes.main] for point_index in points], means)
             panel.axhline(1.0, color="#777777", linewidth=0.6, zorder=0)
-            dress(panel, axes, axes.main, name)
+            # The axis has ratios, which have no unit of the metric's own.
+            over = f"over that at {axes.labels[key]} = {brief(first)}"
+            label = "\n".join(textwrap.fill(line, _label_letters) for line in (name, over))
+            dress(panel, axes, axes.main, label)
         legend_of_figure(figure, panels[:1], columnspacing=1.3)
     title = f"Metrics over those at {axes.labels[key]} = {as_text(first)}"
     return Drawn("sweep-ratios", title, figure, frame(records), note="Ratios of runs with the same seed, averaged.")
