@@ -650,9 +650,61 @@ def test_cells_of_a_map_lead_to_their_scenarios(inside: Cli, tiny: Path) -> None
         assert result.bottlenecks[0]["utilisation"] == pytest.approx(points["u"][number], rel=1e-12), name
 
 
+@pytest.mark.parametrize(
+    ("options", "what", "hint"),
+    [
+        (["--pair", "K=1,2"], "says that itself: --pair", "--axis, --set, --metric, --seeds"),
+        (["--set", f"{K}=7 packets"], f"the axis `{K}`", f"--axis {K}='7 packets'"),
+        (["--set", "flows.dctcp.rtt=1 ms"], "the axis `flows.*.rtt`", "--axis flows.*.rtt=..."),
+    ],
+)
+def test_what_options_cannot_change_of_a_sweep_file(
+    inside: Cli, tiny: Path, options: list[str], what: str, hint: str
+) -> None:
+    axes = f'"{K}" = ["5 packets", "10 packets"]\n"flows.*.rtt" = ["10 ms"]\n'
+    (tiny / "file.toml").write_text(f'scenario = "tiny.toml"\n[axes]\n{axes}', encoding="utf-8")
+    done = inside("sweep", "file.toml", *options)
+    assert done.code == 2
+    assert what in done.err
+    assert hint in done.err
+
+
+def test_options_change_a_sweep_file_for_one_command(inside: Cli, tiny: Path) -> None:
+    text = f'scenario = "tiny.toml"\nseeds = 2\n[set]\nduration = "3 s"\n[axes]\n{K} = ["5 packets", "10 packets"]\n'
+    (tiny / "file.toml").write_text(text, encoding="utf-8")
+    changed = ["--axis", f"{K}=5 packets,20 packets", "--axis", "flows.dctcp.count=1,2", "--set", "duration=2 s"]
+    metric = ["--metric", "u=utilisation()"]
+    of_file = inside("sweep", "file.toml", *changed, *metric, "--seeds", "1", "--json")
+    of_options = inside("sweep", "tiny.toml", *changed, *metric, "--seeds", "1", "--json")
+    assert of_file.code == 0
+    assert json.loads(of_file.out)["points"] == json.loads(of_options.out)["points"]
+    until = inside(
+        "sweep", "file.toml", *metric, "--until", "ci(u) < 2%", "--seeds", "3", "--max-seeds", "4", "--dry-run"
+    )
+    assert "as --until decides" in until.out
+    assert (tiny / "file.toml").read_text(encoding="utf-8") == text
+
+
 def test_a_ready_made_sweep_has_a_name(inside: Cli) -> None:
     done = inside("sweep", "safety-map", "--dry-run")
     assert (done.code, done.out.split()[:2]) == (0, ["Points", "300"])
+    # Options change it for one command.
+    few = [
+        "--axis",
+        "bottleneck.rate=4 Mbit/s",
+        "--axis",
+        "flows.*.rtt=10 ms",
+        "--set",
+        "duration=1 s",
+        "--set",
+        "warmup=0 s",
+    ]
+    done = inside("sweep", "safety-map", *few, "--seeds", "1", "--metric", "u=utilisation()", "--json")
+    assert done.code == 0
+    content = json.loads(done.out)
+    assert (len(content["points"]), content["seeds"], list(content["metrics"])) == (12, [1], ["u"])
+    assert content["scenario"]["duration"] == "1 s"
+    assert content["axes"]["bottleneck.rate"] == ["4 Mbit/s"]
     done = inside("sweep", "safety-mop")
     assert done.code == 4
     assert "did you mean `safety-map`?" in done.err

@@ -134,7 +134,7 @@ def read_template(
     path: Path, settings: Sequence[str] | None, names: Sequence[str], sizes: Sequence[str] | None = None
 ) -> Template:
     """Read a scenario file that leaves some keys or variables open; ``--set`` may compute values from variables."""
-    return template_of(_with_sizes(path, sizes), [_pair(setting) for setting in settings or []], names)
+    return template_of(_with_sizes(path, sizes), [pair_of(setting) for setting in settings or []], names)
 
 
 def read_scenario(
@@ -144,7 +144,7 @@ def read_scenario(
     sizes: Sequence[str] | None = None,
 ) -> Scenario:
     """Read a scenario file and apply ``--sizes``, ``--set`` and ``--trace``."""
-    pairs = [_pair(setting) for setting in settings or []]
+    pairs = [pair_of(setting) for setting in settings or []]
     pairs += [pair for item in trace or [] for word in item.split(",") for pair in trace_setting(word)]
     scenario = _with_sizes(path, sizes)
     return scenario.set_text(*pairs) if pairs else scenario
@@ -180,7 +180,8 @@ def says_what_to_trace(scenario: Scenario) -> bool:
     return "controller_flows" in table or any(key == "trace.controller_flows" for key, _ in scenario.overrides)
 
 
-def _pair(setting: str) -> tuple[str, str]:
+def pair_of(setting: str) -> tuple[str, str]:
+    """The key and the value of a ``--set``."""
     key, equals, value = setting.partition("=")
     if not equals or not key.strip():
         raise UsageError(f"`--set {setting}` is not KEY=VALUE", hint="as in --set bottleneck.rate='20 Mbit/s'")

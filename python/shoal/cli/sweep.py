@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli import options
-from shoal.cli.axes import factors_of
+from shoal.cli.axes import factors_of, grid_of
 from shoal.cli.completion import scenario_names
 from shoal.cli.console import data, talk
 from shoal.cli.declare import argument, option
@@ -25,12 +25,13 @@ from shoal.shipped import find_scenario
 if TYPE_CHECKING:
     from shoal.runs.execute import Executor
     from shoal.runs.plan import Plan
+    from shoal.sweeps.file import Changes
 
 _Subject = Annotated[
     Path,
     argument(
         "SCENARIO",
-        "Scenario file, or name; or a sweep file, which says everything (docs/reference/sweep.md).",
+        "Scenario file, or name; or a sweep file, or its name, which says everything (docs/reference/sweep.md).",
         autocompletion=scenario_names,
     ),
 ]
@@ -157,6 +158,9 @@ def sweep(
 
     All points have the same seeds, so that what is random is common to them and cancels in their differences.
 
+    Options change a sweep file for this command: --axis the values of an axis, --set what is the same at every point,
+    --seeds, --until, --max-seeds, --metric and --on the keys of the same name.
+
     An interrupted sweep goes on where it was: finished points are kept in the cache. Failed ones are told at the end.
 
     [bold]Examples[/]
@@ -166,6 +170,7 @@ def sweep(
       shoal sweep step-single --axis bottleneck.aqm.threshold='2:200:log packets' --until 'ci(utilisation()) < 0.002'
       shoal sweep my.toml --axis K=10,20 --set bottleneck.aqm.min='{1500*K} B' --set bottleneck.aqm.max='{1500*(K+1)} B'
       shoal sweep my.toml --sample K=1:1000:log --sample flows.dctcp.rtt='1:50 ms' --sampling sobol:256 --set ...
+      shoal sweep safety-map --axis bottleneck.rate='40 Mbit/s' --set duration='20 s' --seeds 1
       shoal sweep sweep.toml --shard 3/16 --out part-03
     """
     plane = on if on is not Plane.SIM else None
@@ -209,6 +214,11 @@ def sweep(
     show(rows, as_json=as_json)
 
 
+# What options may change of a sweep file, and how messages say it.
+_for_files = ("axis", "set", "metric", "seeds", "until", "max_seeds", "on")
+_for_files_said = ", ".join(f"--{name.replace('_', '-')}" for name in _for_files)
+
+
 @dataclass(frozen=True)
 class _Given:
     """Options that say what to run, each by its name; ``None`` is one that was not given."""
@@ -225,12 +235,27 @@ class _Given:
     metric: list[str] | None
     on: Plane | None
 
-    def refuse_beside(self, path: Path) -> None:
-        """Refuse any of them for a file that says what to run itself."""
+    def refuse_beside(self, path: Path, allowed: Sequence[str] = (), hint: str = "change the file instead") -> None:
+        """Refuse any of them but those allowed for a file that says what to run itself."""
         for field in fields(self):
-            if getattr(self, field.name) is not None:
+            if getattr(self, field.name) is not None and field.name not in allowed:
                 name = f"--{field.name.replace('_', '-')}"
-                raise UsageError(f"`{path}` is a sweep, which says that itself: {name}", hint="change the file instead")
+                raise UsageError(f"`{path}` is a sweep, which says that itself: {name}", hint=hint)
+
+    @property
+    def changes(self) -> Changes:
+        """What they replace in a sweep file."""
+        from shoal.sweeps.file import Changes
+
+        return Changes(
+            axes=grid_of(self.axis or []),
+            set=[options.pair_of(setting) for setting in self.set or []],
+            metrics=_metrics(self.metric or []),
+            seeds=self.seeds,
+            until=self.until,
+            max_seeds=self.max_seeds,
+            on=None if self.on is None else self.on.value,
+        )
 
 
 @dataclass(frozen=True)
@@ -268,10 +293,13 @@ def _subject(path: Path, given: _Given) -> _Asked:
     is_plan = source.suffix == ".json"
     if not is_plan and not is_sweep(read_text(source), source):
         return _from_options(source, given)
-    given.refuse_beside(path)
     if is_plan:
+        given.refuse_beside(path)
         return _Asked(Plan.read(source), {}, False)
-    read = read_sweep(source)
+    given.refuse_beside(
+        path, _for_files, f"options for a sweep file are {_for_files_said}; change a copy of `{source}`"
+    )
+    read = read_sweep(source, given.changes)
     options.say_files(read.plan.template.scenario, read.notes)
     sizes = {f"sizes-{number}.csv": file for number, file in enumerate(read.sizes.values())}
     return _Asked(read.plan, {"source.toml": read.scenario, "sweep.toml": source, **sizes}, False)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -134,8 +136,76 @@ class SweepFile:
     notes: Sequence[str]
 
 
-def read_sweep(path: Path) -> SweepFile:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Changes:
+    """What replaces parts of a sweep file for one command.
+
+    Attributes
+    ----------
+    axes
+        Values of axes, which replace those of the file, and further axes.
+    set
+        Keys and values, written as on the command line, that are the same at every point.
+    metrics
+        Columns instead of those of the file; those of the file if empty.
+    seeds, until, max_seeds, on
+        Replace the keys of the file; ``None`` leaves them.
+    """
+
+    axes: Mapping[str, list[object]] = field(default_factory=dict)
+    set: Sequence[tuple[str, str]] = ()
+    metrics: Mapping[str, str] = field(default_factory=dict)
+    seeds: int | None = None
+    until: str | None = None
+    max_seeds: int | None = None
+    on: str | None = None
+
+    def applied_to(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        """The content of a file with the changes; those of ``set`` come later, as they are written differently.
+
+        Raises
+        ------
+        UsageError
+            A key that is to be changed is paired or drawn in the file, or is one of its axes and has one value now.
+        """
+        axes = _flat(_of(content, "axes", dict, _table) or {})
+        groups = content.get("pairs", [])
+        together = [group for group in (groups if isinstance(groups, list) else [groups]) if isinstance(group, dict)]
+        sampled = content.get("sample")
+        drawn = sampled.get("axes") if isinstance(sampled, dict) else None
+        fixed = {key for table in [*together, drawn] if isinstance(table, dict) for key in _flat(table)}
+        for key in [*self.axes, *(key for key, _ in self.set)]:
+            if key in fixed:
+                raise UsageError(f"`{key}` is paired or drawn in the file", hint="change a copy of the file")
+        for key, value in self.set:
+            if (covering := next((name for name in {**axes, **self.axes} if _covers(name, key)), None)) is not None:
+                raise UsageError(
+                    f"`{key}` has the values of the axis `{covering}`, which --set does not change",
+                    hint=f"--axis {covering}={shlex.quote(value) if covering == key else '...'}",
+                )
+        named = {"seeds": self.seeds, "until": self.until, "max-seeds": self.max_seeds, "on": self.on}
+        return {
+            **content,
+            **({"axes": {**axes, **self.axes}} if self.axes else {}),
+            **({"metrics": dict(self.metrics)} if self.metrics else {}),
+            **{key: value for key, value in named.items() if value is not None},
+        }
+
+
+def _covers(name: str, key: str) -> bool:
+    """Whether an axis writes a key, too: by a pattern such as `flows.*.rtt`, or as the table above it."""
+    return fnmatchcase(key, name) or key.startswith(f"{name}.")
+
+
+def read_sweep(path: Path, changes: Changes | None = None) -> SweepFile:
     """Read a sweep file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    changes
+        What replaces parts of it.
 
     Raises
     ------
@@ -151,14 +221,16 @@ def read_sweep(path: Path) -> SweepFile:
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path}: {error}", hint="docs/reference/sweep.md shows a complete file") from None
     try:
-        return _read(content, path.parent)
+        return _read(content, path.parent, changes)
     except UsageError as error:
         # Inside an expression the place is that of the expression.
         raise UsageError(f"{path}: {error}", hint=error.hint) from None
 
 
-def _read(content: Mapping[str, Any], folder: Path) -> SweepFile:
+def _read(content: Mapping[str, Any], folder: Path, changes: Changes | None = None) -> SweepFile:
     _refuse_unknown(content, keys, "")
+    changes = changes or Changes()
+    content = changes.applied_to(content)
     source = _of(content, "scenario", str, _text)
     if source is None:
         raise UsageError("`scenario` is missing", hint='as in scenario = "coexistence"')
@@ -169,8 +241,12 @@ def _read(content: Mapping[str, Any], folder: Path) -> SweepFile:
     if (title := _of(content, "title", str, _text)) is not None:
         scenario = scenario.override({"title": title})
     design = Design(tuple(_factors(content)))
-    pairs_ = [(key, toml_value(value)) for key, value in _flat(_of(content, "set", dict, _table) or {}).items()]
-    template = template_of(scenario, pairs_, design.keys)
+    settings = {key: toml_value(value) for key, value in _flat(_of(content, "set", dict, _table) or {}).items()}
+    for key, text in changes.set:
+        # A later setting counts, in its own place: a queue comes before the keys below it.
+        settings.pop(key, None)
+        settings[key] = text
+    template = template_of(scenario, list(settings.items()), design.keys)
     metrics = _metrics(_of(content, "metrics", dict, _table) or {}, template.scenario)
     until_text = _of(content, "until", str, _text)
     until = Until.parse(until_text, metrics) if until_text is not None else None
