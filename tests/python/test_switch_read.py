@@ -25,9 +25,11 @@ from switch_documents import (
 
 import shoal
 from shoal.switch import Port, Unit, find_switch
+from shoal.switch.as_json import configuration_json
 from shoal.switch.checks import answers, remarks
 from shoal.switch.model import Action, NotEct, Serving, Where
 from shoal.switch.plane import scenario_of
+from shoal.switch.tables import law_table
 
 MARK, DROP = Action.MARK, Action.DROP
 
@@ -406,6 +408,31 @@ def test_tc_ce_threshold_counts_units_of_1024_ns() -> None:
     assert dict(answers(queue))["Packets that are not ECT"].startswith("by `fq-codel`")
 
 
+@pytest.mark.parametrize(
+    ("selector", "packets", "above"),
+    [
+        ("", "ECT", "all ECT packets are marked"),
+        ("ce_threshold_selector 0/0", "ECT", "all ECT packets are marked"),
+        ("ce_threshold_selector 0x1/0x3", "ECT(1)", "all ECT(1) packets are marked, and no others by this step"),
+        ("ce_threshold_selector 1/1", "ECT(1)", "all ECT(1) packets are marked, and no others by this step"),
+        ("ce_threshold_selector 0x02/0x03", "ECT(0)", "all ECT(0) packets are marked, and no others by this step"),
+    ],
+)
+def test_tc_ce_threshold_says_for_which_code_points_it_is(selector: str, packets: str, above: str) -> None:
+    configuration = read(f"tc qdisc replace dev e root fq_codel ce_threshold 500us {selector}\n")
+    (queue,) = configuration.queues
+    assert dict(answers(queue))["Above the maximum"] == above
+    assert [row[1] for row in law_table([queue], Port(GBIT)).rows] == ["all", packets]
+    (law,) = configuration_json(configuration, [queue], [], Port(GBIT), file="e")["queues"][0]["laws"]
+    assert law["code_points"] == (None if packets == "ECT" else packets)
+
+
+def test_tc_ce_threshold_of_packets_that_cannot_be_marked_is_no_law() -> None:
+    configuration = read("tc qdisc replace dev e root fq_codel ce_threshold 500us ce_threshold_selector 3/3\n")
+    assert configuration.queues[0].mark is None
+    assert "selects packets that are never marked" in said(configuration)
+
+
 def test_tc_ets_serves_its_bands() -> None:
     text = (
         "tc qdisc add dev e root handle 1: ets bands 3 strict 1 quanta 6000 3000 priomap 0 1 2\n"
@@ -448,7 +475,7 @@ def test_tc_gred_has_a_law_for_each_class() -> None:
         ("red limit 100000 min 30x avpkt 1500", "does not read `30x`"),
         ("red limit 100000 avpkt 1500 nodorp ecn", "did you mean `nodrop`?"),
         ("red limit 100000 min 9000 max 3000 avpkt 1500 burst 9", "max of 3000 B"),
-        ("fq_codel ce_threshold 1ms ce_threshold_selector 0x2/0x3", "has no model"),
+        ("fq_codel ce_threshold 1ms ce_threshold_selector 0x4/0xfc", "has no model"),
         ("pie target", "`target` has no value"),
     ],
 )

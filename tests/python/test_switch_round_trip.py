@@ -228,6 +228,7 @@ def test_tc_writes_what_it_read() -> None:
         "tc qdisc add dev eth0 root handle 1: codel limit 500 target 5ms interval 100ms ecn ce_threshold 1ms\n"
         "tc qdisc add dev eth0 root handle 1: fq_codel limit 900 flows 64 quantum 1500 ecn ce_threshold 1ms "
         "ce_threshold_selector 0x1/0x3 memory_limit 32m drop_batch 64\n"
+        "tc qdisc add dev eth0 root handle 1: fq_codel limit 900 ecn ce_threshold 1ms ce_threshold_selector 0x2/0x3\n"
         "tc qdisc add dev eth0 root handle 1: pie limit 700 target 15ms tupdate 15ms alpha 2 beta 20 ecn\n"
         "tc qdisc add dev eth0 root handle 1: dualpi2 limit 2000 target 15ms tupdate 16ms step_thresh 1ms any_ect "
         "coupling_factor 2 classic_protection 10%\n"

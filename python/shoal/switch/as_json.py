@@ -89,6 +89,8 @@ def _buffer(buffer: Buffer, port: Port) -> dict[str, Any]:
 def _law(packets: Packets, law: Law, port: Port) -> dict[str, Any]:
     return {
         "packets": packets.value,
+        # Those that it is for, such as ECT(1), if it is not for all of them.
+        "code_points": law.only or None,
         "does": law.action.value,
         "minimum": _amount(law.min, port),
         "maximum": _amount(law.max, port),

@@ -54,11 +54,13 @@ def _above(queue: Queue) -> str:
     if mark is None and drop is not None and drop_ect is not None:
         return "all packets are dropped"
     parts = []
+    whose = "" if mark is None else mark.packets_of(Packets.ECT)
     if mark is not None and drop_ect is not None:
         order = "then" if drop_ect.begins_behind(mark) else "or"
-        parts.append(f"ECT packets are marked, {order} dropped")
+        parts.append(f"{whose} packets are marked, {order} dropped")
     elif mark is not None:
-        parts.append("all ECT packets are marked")
+        others = f", and no others by {'this step' if mark.is_step else 'this law'}" if mark.only else ""
+        parts.append(f"all {whose} packets are marked{others}")
     elif drop_ect is not None:
         parts.append("all ECT packets are dropped")
     if drop is not None:
@@ -71,7 +73,9 @@ def _above(queue: Queue) -> str:
 def _compared(queue: Queue) -> str:
     if queue.unknown or not queue.laws:
         return "unknown" if queue.unknown else own_law(queue) or "nothing"
-    compared = {_compared_by(law): f"{law.action.value} of {packets.value}" for packets, law in reversed(queue.laws)}
+    compared = {
+        _compared_by(law): f"{law.action.value} of {law.packets_of(packets)}" for packets, law in reversed(queue.laws)
+    }
     if len(compared) == 1:
         return next(iter(compared))
     return "; ".join(f"{what} ({whose})" for what, whose in reversed(compared.items()))

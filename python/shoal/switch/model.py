@@ -64,6 +64,8 @@ class Law:
         When the queue is looked at.
     above
         Probability from ``max`` on, 0 to 1.
+    only
+        The code point that it is for, such as ``ECT(1)``, if that is not all of its packets; empty if it is.
     source
         Where it is written; laws are equal wherever they stand.
     """
@@ -75,7 +77,12 @@ class Law:
     weight: int | None = 0
     where: Where = Where.DEQUEUE
     above: Fraction = Fraction(1)
+    only: str = ""
     source: Source | None = field(default=None, compare=False)
+
+    def packets_of(self, packets: Packets) -> str:
+        """What its packets are called, if it is a law of such packets."""
+        return self.only or packets.value
 
     @property
     def is_step(self) -> bool:

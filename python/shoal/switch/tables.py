@@ -44,7 +44,7 @@ def _rows(queue: Queue, port: Port) -> Iterable[tuple[str, ...]]:
         chance = "step" if law.is_step else f"{float(law.pmax) * 100:.6g} %"
         yield (
             queue.name,
-            packets.value,
+            law.packets_of(packets),
             law.action.value,
             *(str(end) for end in ends),
             chance,

@@ -332,7 +332,7 @@ _fq_codel: _Words = {
     "quantum": _size,
     "memory_limit": _size,
     "drop_batch": _packets,
-    "ce_threshold_selector": _Word(lambda text: text, key="ce_threshold_for"),
+    "ce_threshold_selector": _Word(lambda text: text),
     **_times_of_codel,
 }
 
@@ -342,23 +342,61 @@ def _sojourn(options: Options) -> Queue:
     is_fair = options.node.kind == "fq_codel"
     known = _fq_codel if is_fair else _codel
     given = options.parsed(known)
-    selector = str(given.get("ce_threshold_selector", "1/3"))
-    if not re.fullmatch(r"(0x0?1|1)/(0x0?3|3)", selector):
-        options.refuse(f"`ce_threshold_selector {selector}` has no model", "0x1/0x3 selects ECT(1)")
+    selector = _selector(options, given.pop("ce_threshold_selector", None))
     usual = {"kind": "fq-codel", "limit": "10240 packets"} if is_fair else {"kind": "codel", "limit": "1000 packets"}
-    aqm = usual | _keys(given, known) | ({"ce_threshold_for": "ect1"} if "ce_threshold_selector" in given else {})
-    queue = options.queue(exact=aqm)
+    aqm = usual | _keys(given, known)
     if "ce_threshold" not in given:
+        return options.queue(exact=aqm)
+    if selector == (1, 3):
+        aqm["ce_threshold_for"] = "ect1"
+    elif selector is not None:
+        aqm["ce_threshold_selector"] = "{:#x}/{:#x}".format(*selector)
+    queue = options.queue(exact=aqm)
+    only = _selected(selector)
+    if only is None:
+        options.remark(
+            "ce_threshold_selector selects packets that are never marked: the step of ce_threshold has no effect",
+            "0x1/0x3 selects ECT(1), 0x2/0x3 ECT(0)",
+        )
         return queue
     # The kernel counts units of 1024 ns.
     ticks = int(Fraction(str(given["ce_threshold"])) * 10**9) // 1024
     threshold = Amount(Fraction(ticks * 1024, 1000), Unit.MICROSECONDS)
     source = options.document.source(options.node.line)
-    step = Law(Action.MARK, threshold, threshold, Fraction(1), where=Where.DEQUEUE, source=source)
+    step = Law(Action.MARK, threshold, threshold, Fraction(1), where=Where.DEQUEUE, only=only, source=source)
     options.remark(
         "beside the step of ce_threshold CoDel stays active: it acts on packets that wait longer than target"
     )
     return replace(queue, mark=step)
+
+
+def _selector(options: Options, text: object) -> tuple[int, int] | None:
+    """The value and the mask of `ce_threshold_selector`; ``None`` if it selects all packets."""
+    if text is None:
+        return None
+    match = re.fullmatch(r"(0x[0-9a-fA-F]{1,2}|[0-9]{1,3})/(0x[0-9a-fA-F]{1,2}|[0-9]{1,3})", str(text))
+    value, mask = (int(part, 16 if part.startswith("0x") else 10) for part in match.groups()) if match else (0, 256)
+    if value == mask == 0:
+        return None
+    if mask & ~_ecn_bits or value & ~mask:
+        options.refuse(f"`ce_threshold_selector {text}` has no model", "0x1/0x3 selects ECT(1), 0x2/0x3 ECT(0)")
+    return value, mask
+
+
+# The bits of ECN in the DS field (RFC 3168 section 5, https://www.rfc-editor.org/rfc/rfc3168#section-5), and the code
+# points of packets that may be marked.
+_ecn_bits = 0b11
+_markable = {0b10: "ECT(0)", 0b01: "ECT(1)"}
+
+
+def _selected(selector: tuple[int, int] | None) -> str | None:
+    """Which packets a step marks; empty if it marks all ECT packets, ``None`` if it marks none."""
+    if selector is None:
+        return ""
+    value, mask = selector
+    names = [name for bits, name in _markable.items() if bits & mask == value]
+    # A selector of bits of ECN that both have would be that of no bits.
+    return names[0] if names else None
 
 
 _pie_words: _Words = {
