@@ -16,7 +16,19 @@ if TYPE_CHECKING:
 
 # So long may a command that was interrupted take to remove what is half-written; a signal after that ends it at once.
 _patience_s = 5.0
-_ends = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# What ends a process unless it does something about it: from a terminal, a batch system, or a limit of resources.
+_ends = (
+    signal.SIGINT,
+    signal.SIGTERM,
+    signal.SIGHUP,
+    signal.SIGQUIT,
+    signal.SIGALRM,
+    signal.SIGXCPU,
+    signal.SIGUSR1,
+    signal.SIGUSR2,
+)
+# Empty files that are ours alone while this process lives: its locks, which are removed if it ends at once.
+locks: set[str] = set()
 # When it was interrupted, or had done its work.
 _ended_s: list[float] = []
 
@@ -75,13 +87,25 @@ def _at_once(number: int, _frame: object) -> NoReturn:
     try:
         os.write(2, b"error: interrupted\n")
     finally:
-        os._exit(128 + number)
+        _leave(128 + number)
+
+
+def _leave(code: int) -> NoReturn:
+    """End without unwinding anything."""
+    try:
+        for path in list(locks):
+            try:  # noqa: SIM105 - `contextlib` takes as long to import as everything else here
+                os.unlink(path)
+            except OSError:
+                pass
+    finally:
+        os._exit(code)
 
 
 def _unwind(number: int, _frame: object) -> None:
     if _ended_s:
         if time.monotonic() - _ended_s[0] > _patience_s:
-            os._exit(128 + number)
+            _leave(128 + number)
         return
     _ended_s.append(time.monotonic())
     if number == signal.SIGINT:

@@ -16,6 +16,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+from shoal import _process
 from shoal.errors import OutputError
 
 # In every folder of results, and in every unfinished one, whose owner holds a lock on it.
@@ -107,12 +108,14 @@ def reserved(target: str | Path, *, option: str = "--out") -> Iterator[None]:
         raise unwritable(target, error, option=option) from error
     with _released(path, lock):
         _held.paths.add(path)
+        _process.locks.add(str(path))
         with suppress(OSError):
             _remove_abandoned(Path(os.path.abspath(target)), was_left=was_left)
         try:
             yield
         finally:
             _held.paths.discard(path)
+            _process.locks.discard(str(path))
 
 
 def make_parent(target: Path, *, option: str = "--out") -> None:

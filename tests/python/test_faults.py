@@ -24,7 +24,7 @@ from shoal.runs.store import contents
 
 FILES, INTERRUPTED, TERMINATED, HUNG_UP = 4, 130, 143, 129
 # The tests may run below `nohup` or in the background, where signals are ignored and commands keep it so.
-AS_USUAL = ["env", "--default-signal=INT,TERM,HUP"]
+AS_USUAL = ["env", "--default-signal=INT,TERM,HUP,QUIT,ALRM,XCPU,USR1,USR2"]
 
 
 def started(folder: Path, environment: dict[str, str], *arguments: str) -> subprocess.Popen[str]:
@@ -79,6 +79,7 @@ def test_interrupt_leaves_nothing(folder: Path, environment: dict[str, str], mor
         (signal.SIGHUP, 1, HUNG_UP, ""),
         (signal.SIGINT, 3, INTERRUPTED, "error: interrupted\n"),
         (signal.SIGHUP, 3, HUNG_UP, ""),
+        *((number, 1, 128 + number, "") for number in (signal.SIGQUIT, signal.SIGALRM, signal.SIGXCPU, signal.SIGUSR1)),
     ],
 )
 def test_other_ends_leave_nothing(
@@ -88,6 +89,40 @@ def test_other_ends_leave_nothing(
     assert (done.code, done.err) == (code, said)
     assert seconds < 5
     assert sorted(path.name for path in folder.iterdir()) == ["small.toml"]
+
+
+# A command whose page is reserved, and which does not stop: after its patience the second signal ends it at once.
+STUBBORN = """
+import sys, time
+from shoal import _process
+_process._patience_s = 0.0
+_process.unwind_on_signals()
+from pathlib import Path
+from shoal.cli.compare import _page_in
+with _page_in(Path("prague.md"), force=False):
+    try:
+        print("begun", flush=True)
+        time.sleep(60)
+    finally:
+        print("interrupted", flush=True)
+        time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_an_interrupted_page_leaves_no_lock(tmp_path: Path, environment: dict[str, str], times: int) -> None:
+    code = STUBBORN if times == 2 else STUBBORN.rpartition("        time.sleep(60)")[0]
+    command = [*AS_USUAL, sys.executable, "-c", code]
+    with subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begun\n"
+        assert [path.name for path in tmp_path.iterdir()] == [".prague.md.shoal-lock"]
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.readline() == "interrupted\n"
+        if times == 2:
+            process.send_signal(signal.SIGINT)
+        process.wait(timeout=30)
+    assert list(tmp_path.iterdir()) == []
 
 
 AT_AN_IMPORT = """
