@@ -18,8 +18,8 @@ class Notice:
     kind
         Stable name: ``starved``, ``below-fair-share``, ``below-half-share``, ``unequal-shares``,
         ``retransmission-storm``, ``heavy-loss``, ``no-marks``, ``marks-not-seen``, ``link-not-full``,
-        ``idle-despite-windows``, ``retransmissions-without-drops``, ``stalls-left-out``, ``out-of-sight``,
-        ``threshold-in-bytes``, or that of a note of the scenario.
+        ``idle-despite-windows``, ``retransmissions-without-drops``, ``ect-in-both-queues``, ``stalls-left-out``,
+        ``out-of-sight``, ``threshold-in-bytes``, or that of a note of the scenario.
     text
         One sentence without a full stop.
     groups, links

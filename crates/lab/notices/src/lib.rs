@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod backlogged;
+mod both_queues;
 mod cleared;
 mod explanation;
 mod fair_share;
@@ -14,6 +15,7 @@ mod starvation;
 mod storm;
 mod unequal;
 
+pub use both_queues::BOTH_QUEUES;
 pub use cleared::{CLEARED, NOT_SEEN};
 pub use explanation::{Explanation, explanations};
 pub use fair_share::{Demand, max_min};
@@ -35,7 +37,7 @@ use shoal_scenario::Experiment;
 
 /// The notices of a run: those of the scenario first, then congestion of the flows' own making, starved groups in the
 /// order of the scenario, flows that are alike and share unequally, what is implausible, that nothing was marked, links
-/// that are not full, what a model leaves out, and what passes no link of the result.
+/// that are not full, packets with ECT in two queues, what a model leaves out, and what passes no link of the result.
 pub fn of_run(experiment: &Experiment, finished: &Finished<'_>) -> Vec<Notice> {
     let notes = experiment.notes.iter().map(|note| Notice {
         kind: note.kind.to_owned(),
@@ -66,6 +68,7 @@ pub fn of_run(experiment: &Experiment, finished: &Finished<'_>) -> Vec<Notice> {
     notices.extend(no_marks::find(experiment, finished));
     notices.extend(cleared::find(experiment, finished));
     notices.extend(not_full);
+    notices.extend(both_queues::find(experiment, finished));
     notices.extend(stalls::find(experiment, finished));
     notices.extend(out_of_sight::find(experiment, finished));
     notices

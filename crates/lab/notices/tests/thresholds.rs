@@ -5,9 +5,9 @@ use shoal_measure::{
     Summary, TransferRates,
 };
 use shoal_notices::{
-    BACKOFF, BELOW_HALF, BELOW_SHARE, CONVERGING, DIFFERENT_ROUND_TRIPS, GROWING, HEAVY_LOSS, IDLE, LEFT_OUT,
-    OVERGROWN, SEVERAL_QUEUES, SMALL_WINDOWS, STARVED, STORM, UNDONE_TIMEOUT, UNEQUAL, UNEVEN_LOSSES,
-    UNEVEN_MARKS, UNRESPONSIVE, WITHOUT_ECN, of_run,
+    BACKOFF, BELOW_HALF, BELOW_SHARE, BOTH_QUEUES, CONVERGING, DIFFERENT_ROUND_TRIPS, GROWING, HEAVY_LOSS,
+    IDLE, LEFT_OUT, OVERGROWN, SEVERAL_QUEUES, SMALL_WINDOWS, STARVED, STORM, UNDONE_TIMEOUT, UNEQUAL,
+    UNEVEN_LOSSES, UNEVEN_MARKS, UNRESPONSIVE, WITHOUT_ECN, of_run,
 };
 use shoal_scenario::{Document, Experiment};
 use shoal_units::{Rate, Span, Time};
@@ -375,4 +375,34 @@ fn what_linux_3_18_would_wait_for_is_said_where_windows_are_small() {
     }
     assert_eq!(said(&format!("{old}\ndelayed_ack = false"), 3.9, 100), []);
     assert_eq!(said("", 3.9, 100), []);
+}
+
+#[test]
+fn packets_with_ect_in_both_queues_are_said_to_be_one_class() {
+    let said = |aqm: &str, classic: &str, arrived: u64| {
+        let text = format!(
+            "duration = \"10 s\"\nwarmup = \"1 s\"\n[bottleneck]\nrate = \"12 Mbit/s\"\nbuffer = \"100 packets\"\n\
+             aqm = {aqm}\n[[flows]]\nname = \"a\"\ncc = \"prague-0.7\"\nrtt = \"20 ms\"\n\
+             [[flows]]\nname = \"b\"\n{classic}\nrtt = \"20 ms\"\n"
+        );
+        let experiment = Document::parse(&text, "test.toml").unwrap().resolve(None).unwrap();
+        let mut link = link();
+        link.ect.arrived = arrived;
+        let groups = [("a", "prague-0.7"), ("b", "cubic")]
+            .map(|(name, cc)| GroupResult::new(name.to_owned(), cc.to_owned(), vec![flow(6.0)]));
+        let transfers = TransferRates::new();
+        let finished = Finished { groups: &groups, bottlenecks: &[link], transfers: &transfers, queue: None };
+        let notices = of_run(&experiment, &finished);
+        notices.into_iter().filter(|notice| notice.kind == BOTH_QUEUES).collect::<Vec<_>>()
+    };
+    let (dual, with_ecn) = ("{ kind = \"dualpi2\" }", "cc = \"cubic\"\necn = \"on\"");
+    let [notice] = said(dual, with_ecn, 1).try_into().expect("one notice");
+    assert_eq!((notice.groups, notice.links), (vec!["b".into(), "a".into()], vec!["bottleneck".into()]));
+    assert!(notice.text.contains("those of a are ECT(1) and join the low-latency one"), "{}", notice.text);
+    assert!(notice.text.contains("those of b are ECT(0) and join the classic one"), "{}", notice.text);
+    // Nothing of the class came, the classic flow has no ECN, all ECT joins one queue, or there is one queue only.
+    assert_eq!(said(dual, with_ecn, 0), []);
+    assert_eq!(said(dual, "cc = \"cubic\"", 1), []);
+    assert_eq!(said("{ kind = \"dualpi2\", ecn_mask = \"any-ect\" }", with_ecn, 1), []);
+    assert_eq!(said("{ kind = \"pie\", ecn = true }", with_ecn, 1), []);
 }

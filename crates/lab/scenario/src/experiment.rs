@@ -75,6 +75,18 @@ impl Experiment {
         all.into_iter().flatten().filter(move |(_, flow)| asks(flow)).map(|(number, _)| number)
     }
 
+    /// The codepoint of ECN that packets of a flow are sent with.
+    pub fn codepoint_of(&self, flow: &Flow) -> Codepoint {
+        if let App::Unresponsive { codepoint, .. } = flow.app {
+            return codepoint;
+        }
+        match self.endpoints[flow.endpoint as usize].codepoint() {
+            Ecn::Ect0 => Codepoint::Ect0,
+            Ecn::Ect1 => Codepoint::Ect1,
+            _ => Codepoint::None,
+        }
+    }
+
     /// The code point of each connection: of the flows, and of those that carry requests, which are numbered after them
     /// ([`Self::asking_flows`]).
     pub fn codepoints(&self) -> Arc<[u8]> {
@@ -242,6 +254,14 @@ impl Link {
     /// Whether the queue may mark packets with any codepoint.
     pub fn marks_any(&self) -> bool {
         [Ecn::Ect0, Ecn::Ect1].into_iter().any(|codepoint| self.queue.marks_from(codepoint).is_some())
+    }
+    /// Whether packets with ECT(0), and those with ECT(1), join the low-latency one of the two queues of the link;
+    /// `None` if it has no such pair.
+    pub fn joins_low_latency(&self) -> Option<[bool; 2]> {
+        match &self.queue {
+            QueueConfig::DualPi2(dual) => Some([dual.ecn_mask & 0b10 != 0, dual.ecn_mask & 0b01 != 0]),
+            _ => None,
+        }
     }
     /// What the queue holds in bytes, infinite if it is unlimited. Packets have `packet_bytes` each.
     pub fn limit_bytes(&self, packet_bytes: f64) -> f64 {
