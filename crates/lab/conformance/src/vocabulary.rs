@@ -144,7 +144,8 @@ const NET_GROUPS: &str = "bridge core ipv4 ipv6 mpls mptcp netfilter sctp unix v
 const STATEMENTS: &str = "assert async await break class continue def del for from global if import \
     lambda match nonlocal not pass print raise return try while with yield";
 
-/// Parameters of TCP, from `net/ipv4/sysctl_net_ipv4.c` of Linux 7.3, and those that earlier versions had.
+/// Parameters of TCP in Linux 7.3, and those that earlier versions had
+/// ([`net/ipv4/sysctl_net_ipv4.c`](https://elixir.bootlin.com/linux/v7.3/source/net/ipv4/sysctl_net_ipv4.c)).
 const TCP_PARAMETERS: &str = "tcp_abort_on_overflow tcp_adv_win_scale tcp_allowed_congestion_control \
     tcp_app_win tcp_autocorking tcp_available_congestion_control tcp_available_ulp tcp_backlog_ack_defer \
     tcp_base_mss tcp_challenge_ack_limit tcp_child_ehash_entries tcp_comp_sack_delay_ns tcp_comp_sack_nr \
