@@ -640,7 +640,8 @@ class Notice(TypedDict):
 
     #: Stable name of the kind: `starved`, `below-fair-share`, `below-half-share`, `unequal-shares`, `retransmission-
     #: storm`, `heavy-loss`, `no-marks`, `marks-not-seen`, `link-not-full`, `idle-despite-windows`, `retransmissions-
-    #: without-drops`, `ect-in-both-queues`, `stalls-left-out`, `threshold-in-bytes`, or that of a note of the scenario.
+    #: without-drops`, `ect-in-both-queues`, `stalls-left-out`, `out-of-sight`, `threshold-in-bytes`, or that of a note
+    #: of the scenario.
     kind: str
     #: One sentence without a full stop.
     text: str
