@@ -14,7 +14,7 @@ fn all_of(outcome: &Outcome, experiment: &Experiment) -> String {
 /// Compares a run with a live one, which keeps all flows.
 fn compare(text: &str) -> Outcome {
     let experiment = experiment(text);
-    let kept = Live::new(Box::new(experiment.clone())).finish();
+    let kept = Live::new(Box::new(experiment.clone()), None).finish();
     let outcome = run(&experiment);
     let (all, kept) = (all_of(&outcome, &experiment), all_of(&kept, &experiment));
     let difference = all.lines().zip(kept.lines()).find(|(one, other)| one != other);

@@ -1,10 +1,10 @@
 //! A run whose plan changes on the way, against a run of the last plan from its start.
 
-use shoal_packet::Class;
+use shoal_packet::{Class, Packet, Reason};
 use shoal_scenario::Experiment;
-use shoal_sim::{Live, OtherPlan, Outcome};
+use shoal_sim::{Live, OtherPlan, Outcome, PacketSink};
 use shoal_tests::{experiment, run};
-use shoal_trace::{Column, Table};
+use shoal_trace::{Column, PacketRow, Table};
 use shoal_units::{Span, Stream, Time};
 use std::fmt::Write as _;
 
@@ -16,6 +16,13 @@ const QUEUES: [&str; 6] = [
     r#"{ kind = "fq-codel" }"#,
     r#"{ kind = "coupled", saturation = "100 ms" }"#,
 ];
+
+/// Somebody who gets every packet.
+struct Watcher;
+
+impl PacketSink for Watcher {
+    fn on_event(&mut self, _row: PacketRow, _packet: &Packet, _reason: Option<Reason>) {}
+}
 
 /// A flow's start and stop, in microseconds.
 type Times = (Option<u64>, Option<u64>);
@@ -147,7 +154,9 @@ fn any_sequence_of_moves_is_a_plan_with_the_same_bytes() {
     for seed in 0..120 {
         let mut random = Stream::new(seed, "moves");
         let mut plan = Plan::new(QUEUES[seed as usize % QUEUES.len()]);
-        let mut live = Live::new(plan.experiment());
+        // Whoever watches the packets changes nothing.
+        let sink = (seed % 2 == 0).then(|| Box::new(Watcher) as Box<dyn PacketSink>);
+        let mut live = Live::new(plan.experiment(), sink);
         while !live.is_over() {
             // Often stopped by the number of events, which leaves some of the same time for later.
             let until = live.reached().saturating_add(Span::from_micros(below(&mut random, 300_000) as u64));
@@ -175,7 +184,7 @@ fn any_sequence_of_moves_is_a_plan_with_the_same_bytes() {
 #[test]
 fn what_has_happened_cannot_be_planned_anew() {
     let plan = Plan::new(QUEUES[0]);
-    let mut live = Live::new(plan.experiment());
+    let mut live = Live::new(plan.experiment(), None);
     live.advance(at_us(1_000_000), u64::MAX);
     let mut refused = |change: fn(&mut Plan), expected: fn(&OtherPlan) -> bool| {
         let mut other = plan.clone();
@@ -211,7 +220,7 @@ fn outages_are_not_planned_anew() {
              [[flows]]\ncc = \"cubic\"\nrtt = \"10 ms\"\nstop = \"{stop}\"\n"
         ))
     };
-    let mut live = Live::new(Box::new(plan("1.5 s", "2.5 s")));
+    let mut live = Live::new(Box::new(plan("1.5 s", "2.5 s")), None);
     live.advance(at_us(1_200_000), u64::MAX);
     assert_eq!(live.replace(Box::new(plan("1.6 s", "2.5 s"))), Err(OtherPlan::Outages));
     // All else can be.
@@ -228,7 +237,7 @@ fn flows_that_wait_for_each_other_keep_their_times() {
              kB\", rounds = 3, barrier = true }}\n"
         ))
     };
-    let mut live = Live::new(Box::new(plan("1 s")));
+    let mut live = Live::new(Box::new(plan("1 s")), None);
     assert!(matches!(live.replace(Box::new(plan("2 s"))), Err(OtherPlan::Other(_))));
 }
 
@@ -237,7 +246,7 @@ fn flows_that_wait_for_each_other_keep_their_times() {
 fn a_run_in_progress_shows_its_beginning() {
     let plan = Plan::new(QUEUES[3]);
     let whole = run(&plan.experiment());
-    let mut live = Live::new(plan.experiment());
+    let mut live = Live::new(plan.experiment(), None);
     live.advance(at_us(1_525_000), u64::MAX);
     let names: Vec<&str> = live.series().map(|table| table.spec().name).collect();
     assert_eq!(names, ["queue", "flows", "controller", "events"]);
@@ -293,7 +302,7 @@ fn rows(table: &Table) -> Vec<String> {
 fn a_run_that_forgets_its_series_has_shown_every_row_once() {
     let plan = Plan::new(QUEUES[3]);
     let whole = run(&plan.experiment());
-    let mut live = Live::new(plan.experiment());
+    let mut live = Live::new(plan.experiment(), None);
     let mut seen = vec![Vec::new(); 4];
     while !live.is_over() {
         live.advance(live.reached() + Span::from_millis(77), u64::MAX);

@@ -9,6 +9,7 @@ import { fromFragment, toFragment } from "./share";
 import { Side } from "./side";
 import { seedsInWords, table } from "./steady";
 import { stories, type Story } from "./stories";
+import { Tour } from "./tour";
 
 /** Runs for a steady state. */
 const SEEDS = 5;
@@ -17,7 +18,7 @@ const FILE_MAX = 200_000;
 /** Time between two pictures in ms, if the reader has asked for reduced motion. */
 const STILL_MS = 500;
 /** Sections with buttons that ask something of the simulator: they cannot be pressed before it is ready. */
-const BUTTONS = ["papers", "time", "steady", "share"];
+const BUTTONS = ["tour", "papers", "time", "steady", "share"];
 /** Time between two stills of the pictures in ms, if the reader has asked for reduced motion. */
 const STILL_SCENE_MS = 1000;
 /** Shortest time for which the sentences of what happens now stay, in ms. */
@@ -203,6 +204,7 @@ function on(message: FromWorker): void {
 
 /** What happens now, in a sentence for each side; a reader has time to read it. */
 let judgedAt = -Infinity;
+const tour = new Tour(follow);
 function judge(): void {
   const time = performance.now();
   if (time - judgedAt < READING_MS) return;
@@ -211,6 +213,8 @@ function judge(): void {
   at("verdict").replaceChildren(
     ...sides.flatMap((side, i) => [element("b", {}, `${names[i]}: `), `${side.verdict()} `]),
   );
+  const [left, right] = sides;
+  if (left && right) tour.look(now, [left.share(), right.share()]);
 }
 
 /** The pictures of this moment, over and over. */
@@ -287,7 +291,7 @@ function follow(link: string): void {
   if (location.hash === `#${link}`) send({ type: "restart", controls: fromAddress() });
   else location.hash = link;
   setRunning(true);
-  at("stages").scrollIntoView();
+  if (!tour.root.contains(document.activeElement)) at("stages").scrollIntoView();
 }
 
 /** The file that was checked last. */
@@ -519,6 +523,7 @@ function listen(): void {
   at("controls").addEventListener("submit", (event) => event.preventDefault());
 }
 
+at("tour-place").replaceWith(tour.root);
 followTheme();
 toolbar();
 requestAnimationFrame(animate);

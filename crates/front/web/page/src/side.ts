@@ -22,6 +22,8 @@ const READING_MS = 900;
 const COLOURS = ["scalable", "classic", "video", "third"];
 
 
+const thousands = (value: number | null): number | null => (value === null ? null : value * 1000);
+
 export class Side {
   /** What a reader sees first: the choice of the queue, its picture, and what comes of it. */
   readonly stage: HTMLElement;
@@ -308,6 +310,8 @@ export class Side {
       ect: waits[0] ?? null,
       others: waits[1] ?? null,
       busy: this.histories.queue.mean("utilisation", RECENT_S),
+      marksPerS: thousands(this.histories.queue.mean("marks", RECENT_S)),
+      dropsPerS: thousands(this.histories.queue.mean("drops", RECENT_S)),
       frames: this.allFrames > 0 ? { late: this.lateFrames, of: this.allFrames, lastIsLate: this.shownFrames.at(-1) ?? false } : null,
     };
   }

@@ -17,6 +17,9 @@ export interface Share {
   others: Wait | null;
   /** Part of the time in which the link is busy. */
   busy: number | null;
+  /** Packets that the queue marks and drops in a second. */
+  marksPerS: number | null;
+  dropsPerS: number | null;
   frames: { late: number; of: number; lastIsLate: boolean } | null;
 }
 
