@@ -49,9 +49,11 @@ class Explanation:
 
 def explanations(notices: Sequence[Notice]) -> list[Explanation]:
     """The questions of a result, in the order of its notices."""
-    raised = _native.explanations(json.dumps([asdict(notice) for notice in notices]))
+    raised = json.loads(_native.explanations(json.dumps([asdict(notice) for notice in notices])))
     return [
-        Explanation(question, notice.kind, cause, notice.text, change, notice.groups, notice.links)
-        for position, question, cause, change in raised
-        for notice in [notices[position]]
+        Explanation(
+            each["question"], notice.kind, each["cause"], notice.text, each["change"], notice.groups, notice.links
+        )
+        for each in raised
+        for notice in [notices[each["notice"]]]
     ]

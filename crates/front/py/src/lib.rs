@@ -66,13 +66,13 @@ fn result_fields() -> String {
     serde_json::to_string(&shoal_measure::result_fields()).unwrap_or_default()
 }
 
-/// Questions that notices (JSON) raise: the position of the notice, the question, the first cause, and what to change.
+/// Questions that notices (JSON) raise, as JSON: objects with the position of the `notice`, the `question`, the first
+/// `cause`, and what to `change`.
 #[pyfunction]
-fn explanations(notices: &str) -> PyResult<Vec<(usize, String, Option<String>, Option<&'static str>)>> {
-    let notices: Vec<shoal_measure::Notice> =
-        serde_json::from_str(notices).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let raised = shoal_notices::explanations(&notices).into_iter();
-    Ok(raised.map(|each| (each.notice, each.question, each.cause.map(str::to_owned), each.change)).collect())
+fn explanations(notices: &str) -> PyResult<String> {
+    let wrong = |error: serde_json::Error| PyValueError::new_err(error.to_string());
+    let notices: Vec<shoal_measure::Notice> = serde_json::from_str(notices).map_err(wrong)?;
+    serde_json::to_string(&shoal_notices::explanations(&notices)).map_err(wrong)
 }
 
 /// Reference page of the recorded tables, in Markdown.

@@ -1,7 +1,7 @@
 //! A finished run.
 
 use crate::columns;
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 use shoal_sim::Outcome;
 use shoal_trace::Table;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -23,7 +23,7 @@ impl Run {
     }
 
     /// The questions that its notices raise, as JSON text: a list of objects with the position of the `notice`, the
-    /// `question`, and what to `change` (null if there is nothing to advise).
+    /// `question`, the first `cause`, and what to `change` (null if there is nothing to advise).
     pub fn questions(&self) -> String {
         self.questions.clone()
     }
@@ -60,11 +60,9 @@ impl Run {
             return Err(law.to_string());
         }
         let result = outcome.result(scenario, env!("CARGO_PKG_VERSION"));
-        let questions: Json = shoal_notices::explanations(&result.notices)
-            .into_iter()
-            .map(|each| json!({ "notice": each.notice, "question": each.question, "change": each.change }))
-            .collect();
-        Ok(Self { json: result.to_json(), questions: questions.to_string(), tables: outcome.measured.tables })
+        let questions = serde_json::to_string(&shoal_notices::explanations(&result.notices));
+        let questions = questions.map_err(|error| error.to_string())?;
+        Ok(Self { json: result.to_json(), questions, tables: outcome.measured.tables })
     }
 
     fn table(&self, name: &str) -> Option<&Table> {

@@ -1,9 +1,10 @@
 //! Which questions a result raises, the first cause of each, and what to change.
 
+use serde::Serialize;
 use shoal_measure::Notice;
 
 /// A question that a result raises, with the first cause that its numbers show. The evidence is the text of the notice.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Explanation<'a> {
     /// Position of the notice that raises it.
     pub notice: usize,
