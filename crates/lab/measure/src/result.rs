@@ -59,8 +59,8 @@ pub struct RunResult {
 pub struct Notice {
     /// Stable name of the kind: `starved`, `below-fair-share`, `below-half-share`, `unequal-shares`,
     /// `retransmission-storm`, `heavy-loss`, `no-marks`, `marks-not-seen`, `link-not-full`,
-    /// `idle-despite-windows`, `retransmissions-without-drops`, `ect-in-both-queues`, `stalls-left-out`, `out-of-sight`,
-    /// `threshold-in-bytes`, or that of a note of the scenario.
+    /// `idle-despite-windows`, `retransmissions-without-drops`, `ect-in-both-queues`, `stalls-left-out`,
+    /// `out-of-sight`, `threshold-in-bytes`, or that of a note of the scenario.
     pub kind: String,
     /// One sentence without a full stop.
     pub text: String,

@@ -113,7 +113,10 @@ const CHANGES: &[(&str, &str)] = &[
     ("threshold-below-bdp", "a higher threshold"),
     ("buffer-below-bdp", "a larger buffer"),
     ("unresponsive-traffic", "a limit for that traffic, or a law with a queue for each flow (fq-codel)"),
-    ("same-marks-other-answer", concat!(separate!(), ", which a classic sender then does not share with a scalable one")),
+    (
+        "same-marks-other-answer",
+        concat!(separate!(), ", which a classic sender then does not share with a scalable one"),
+    ),
     ("red-lock-out", separate!()),
     ("dropped-where-others-are-marked", concat!(separate!(), "; or ecn = \"on\" for the group")),
     ("timeout-back-off", LARGER),

@@ -312,7 +312,10 @@ export class Side {
       busy: this.histories.queue.mean("utilisation", RECENT_S),
       marksPerS: thousands(this.histories.queue.mean("marks", RECENT_S)),
       dropsPerS: thousands(this.histories.queue.mean("drops", RECENT_S)),
-      frames: this.allFrames > 0 ? { late: this.lateFrames, of: this.allFrames, lastIsLate: this.shownFrames.at(-1) ?? false } : null,
+      frames:
+        this.allFrames > 0
+          ? { late: this.lateFrames, of: this.allFrames, lastIsLate: this.shownFrames.at(-1) ?? false }
+          : null,
     };
   }
 

@@ -19,7 +19,7 @@ interface Step {
   attempt: string;
 }
 
-/** Simulated time after which an answer is measured, in s: the means are those of 5 s, and flows take some to settle. */
+/** Simulated time after which an answer is measured, in s: means are those of 5 s, and flows take some to settle. */
 const SETTLED_S = 8;
 
 const wait = (share: Share): number => longer(share)?.middle ?? 0;
@@ -43,8 +43,9 @@ export const STEPS: readonly Step[] = [
   {
     title: "What a queue is",
     text:
-      "A link carries so many packets a second. What comes faster waits in front of it, in a queue. Here a sender called CUBIC, as most " +
-      "computers have it, sends as fast as it can. The queue on the left is large, and nothing is dropped before it is full.",
+      "A link carries so many packets a second. What comes faster waits in front of it, in a queue. Here a sender " +
+      "called CUBIC, as most computers have it, sends as fast as it can. The queue on the left is large, and " +
+      "nothing is dropped before it is full.",
     link: "left=reno-fifo-10m-4bdp&right=codel&rate=40&flows=1+cubic+20&flows=0+reno+20",
     question: "The way there and back takes 20 ms. How long will a packet wait in the large queue?",
     options: ["hardly at all", "longer than the whole way takes"],
@@ -55,33 +56,37 @@ export const STEPS: readonly Step[] = [
   {
     title: "What a drop tells a sender",
     text:
-      "On the right stands CoDel: it drops a packet when packets have waited for too long. A lost packet is sent again, which costs time.",
+      "On the right stands CoDel: it drops a packet when packets have waited for too long. A lost packet is sent " +
+      "again, which costs time.",
     link: "left=reno-fifo-10m-4bdp&right=codel&rate=40&flows=1+cubic+20&flows=0+reno+20",
     question: "What else does a sender do when a packet was dropped?",
     options: ["It sends less for a while, so that packets wait shorter", "It goes on as before"],
     right: ([left, right]) => (wait(right) < wait(left) / 2 ? 0 : 1),
-    measured: (sides) => `${waits(sides)} The right queue drops ${(sides[1].dropsPerS ?? 0).toFixed(1)} packets a second.`,
+    measured: (sides) =>
+      `${waits(sides)} The right queue drops ${(sides[1].dropsPerS ?? 0).toFixed(1)} packets a second.`,
     attempt: "Add flows: each one takes a part of the link, and more is dropped.",
   },
   {
     title: "What a mark tells it",
     text:
-      "A queue can also mark a packet in place of dropping it, with two bits that are called ECN. The packet arrives, and the receiver tells " +
-      "the sender of the mark. Here the senders are Reno's, which take a mark as they take a drop; the queue on the left marks, the one on " +
-      "the right cannot.",
+      "A queue can also mark a packet in place of dropping it, with two bits that are called ECN. The packet " +
+      "arrives, and the receiver tells the sender of the mark. Here the senders are Reno's, which take a mark as " +
+      "they take a drop; the queue on the left marks, the one on the right cannot.",
     link: "left=red-ecn&right=reno-fifo-10m-4bdp&rate=40&flows=2+ecn-reno+20&flows=0+reno+20",
     question: "How many packets are lost on the left?",
     options: ["none, or nearly none", "as many as are marked"],
-    right: ([left]) => ((left.dropsPerS ?? 0) < 0.1 * (left.marksPerS ?? 0) ? 0 : (left.marksPerS ?? 0) > 0 ? 1 : null),
-    measured: ([left]) =>
-      `The left queue marks ${(left.marksPerS ?? 0).toFixed(1)} packets a second and drops ${(left.dropsPerS ?? 0).toFixed(1)}.`,
+    right: ([{ dropsPerS, marksPerS }]) =>
+      !marksPerS ? null : (dropsPerS ?? 0) < 0.1 * marksPerS ? 0 : 1,
+    measured: ([{ dropsPerS, marksPerS }]) =>
+      `The left queue marks ${(marksPerS ?? 0).toFixed(1)} packets a second and drops ${(dropsPerS ?? 0).toFixed(1)}.`,
     attempt: "Look at the lights in the left picture, and at what falls in the right one.",
   },
   {
     title: "Why DCTCP's queue is short",
     text:
-      "Reno halves its rate at a mark, so it needs a long queue to live on meanwhile. DCTCP, made for data centres, counts which part of its " +
-      "packets is marked, and slows down by half of that part. A queue can then mark early: on the left from 20 packets on.",
+      "Reno halves its rate at a mark, so it needs a long queue to live on meanwhile. DCTCP, made for data " +
+      "centres, counts which part of its packets is marked, and slows down by half of that part. A queue can then " +
+      "mark early: on the left from 20 packets on.",
     link: "left=step-single&right=red-ecn&rate=40&flows=2+dctcp+20&flows=0+reno+20",
     question: "How much of the link will two DCTCP flows use with such a short queue?",
     options: ["nearly all of it", "about a half"],
@@ -91,22 +96,30 @@ export const STEPS: readonly Step[] = [
   },
   {
     title: "Why Reno starves beside it",
-    text: "Now a DCTCP flow and a Reno flow share the queue on the left, which marks packets of the one and drops those of the other.",
+    text:
+      "Now a DCTCP flow and a Reno flow share the queue on the left, which marks packets of the one and drops " +
+      "those of the other.",
     link: "left=red-ecn&right=coupled&rate=40&flows=1+dctcp+10&flows=1+reno+10",
     question: "Who gets more of the link on the left?",
     options: ["both about the same", "DCTCP, more than twice as much", "Reno, more than twice as much"],
     right: ([left]) => more(left, 2),
-    measured: ([left]) => `On the left ${rates(left)}: both meet as many signals, and Reno answers each with half of its rate.`,
+    measured: ([left]) =>
+      `On the left ${rates(left)}: the same part of their packets meets a signal, and Reno answers each with half of ` +
+      "its rate.",
     attempt: "Add Reno flows, or give Reno the shorter way: it stays so.",
   },
   {
     title: "Coupling",
     text:
-      "A law that knows both kinds gives Reno fewer signals: if a part p of DCTCP's packets is marked, about p times p of Reno's are dropped. The " +
-      "coupled queue on the right does so.",
+      "A law that knows both kinds gives Reno fewer signals: if a part p of DCTCP's packets is marked, about p " +
+      "times p of Reno's are dropped. The coupled queue on the right does so.",
     link: "left=red-ecn&right=coupled&rate=40&flows=1+dctcp+10&flows=1+reno+10",
     question: "Who gets more of the link on the right?",
-    options: ["both about the same, or not twice as much", "DCTCP, more than twice as much", "Reno, more than twice as much"],
+    options: [
+      "both about the same, or not twice as much",
+      "DCTCP, more than twice as much",
+      "Reno, more than twice as much",
+    ],
     right: (sides) => more(sides[1], 2),
     measured: (sides) => `On the right ${rates(sides[1])}. ${waits(sides)}`,
     attempt: "Add flows of both kinds, up to ten of each.",
@@ -114,7 +127,8 @@ export const STEPS: readonly Step[] = [
   {
     title: "Two queues",
     text:
-      "Both kinds still wait in one queue, as long as Reno needs. So give each a queue of its own, coupled as before: that is DualPI2, on the right.",
+      "Both kinds still wait in one queue, as long as Reno needs. So give each a queue of its own, coupled as " +
+      "before: that is DualPI2, on the right.",
     link: "left=coupled&right=dualpi2&rate=40&flows=1+dctcp+10&flows=1+reno+10",
     question: "How long do packets of DCTCP wait on the right?",
     options: ["much shorter than those of Reno", "as long as those of Reno"],
@@ -197,7 +211,8 @@ export class Tour {
     if (!own || this.chosen === null) return;
     if (timeS < SETTLED_S) return this.say(`Let us see what happens: the answer comes at ${SETTLED_S} s.`);
     const right = own.right(sides);
-    const agrees = right === null ? "" : right === this.chosen ? "As you said. " : `Not so: ${own.options[right] ?? ""}. `;
+    const agrees =
+      right === null ? "" : right === this.chosen ? "As you said. " : `Not so: ${own.options[right] ?? ""}. `;
     this.say(`${agrees}${own.measured(sides)}`, own.attempt);
   }
 

@@ -68,7 +68,8 @@ function lengths(share: Share): { who: string; wait: Wait; colour: string }[] {
       .join(" and ") || (usesEcn ? "ECN" : "others");
   const one = ect ?? others;
   if (!one) return [];
-  const differ = ect && others && Math.max(ect.middle, others.middle) > OTHER_WAIT * Math.min(ect.middle, others.middle);
+  const differ =
+    ect && others && Math.max(ect.middle, others.middle) > OTHER_WAIT * Math.min(ect.middle, others.middle);
   if (!differ) return [{ who: "", wait: one, colour: "third" }];
   return [
     { who: who(true), wait: ect, colour: "scalable" },
@@ -110,6 +111,7 @@ export class Facts {
     if (!frames) return [];
     const { late, of, lastIsLate } = frames;
     const text = `Video: ${lastIsLate ? "late" : "on time"} (${late} of ${of} frames late)`;
-    return [element("div", { class: `fact clock${lastIsLate ? " late" : ""}` }, element("i", {}), element("span", {}, text))];
+    const mark = element("i", {});
+    return [element("div", { class: `fact clock${lastIsLate ? " late" : ""}` }, mark, element("span", {}, text))];
   }
 }

@@ -43,20 +43,22 @@ for (const [name, width, height] of [
       for (const scene of await page.$$(".scene canvas")) {
         const box = await scene.boundingBox();
         assert.ok(box.y >= 0 && box.y + box.height <= height && box.width > 200, JSON.stringify(box));
-        assert.match(await scene.getAttribute("aria-label"), /bottleneck in slow motion: \d+ packets wait.*dropped since/);
+        const text = await scene.getAttribute("aria-label");
+        assert.match(text, /bottleneck in slow motion: \d+ packets wait.*dropped since/);
       }
       const verdict = await page.locator("#verdict").boundingBox();
       assert.ok(verdict.y + verdict.height <= height, JSON.stringify(verdict));
       // RED drops packets of CUBIC where it marks those of DCTCP.
       await page.waitForFunction(() => {
         const text = document.querySelector("#verdict").textContent;
-        return /Left: .*(starved|times as much as one of CUBIC)/.test(text) && /Right: .*packets of DCTCP wait/.test(text);
+        const left = /Left: .*(starved|times as much as one of CUBIC)/;
+        return left.test(text) && /Right: .*packets of DCTCP wait/.test(text);
       });
       const facts = await page.textContent(".stage >> nth=0");
-      assert.match(facts, /2 DCTCP: [\d.]+ Mbit\/s each.*2 CUBIC: [\d.]+ Mbit\/s each.*Slow motion|Slow motion.*2 DCTCP/);
+      assert.match(facts, /Slow motion, 1 : 100.*2 DCTCP: [\d.]+ Mbit\/s each.*2 CUBIC: [\d.]+ Mbit\/s each/);
     }));
 
-test("the picture moves while time goes on, and is a still that changes now and then for those who want it", async () => {
+test("the picture moves, and is a still that changes now and then for those who want it", async () => {
   const pictures = async (still) =>
     open({ still }, async (page) => {
       await reach(page, 1);
@@ -79,6 +81,31 @@ test("the picture moves while time goes on, and is a still that changes now and 
   assert.ok(still <= 5, `${still} stills in 3 s`);
   assert.ok(moving > 2 * still, `${moving} pictures, ${still} stills`);
 });
+
+test("each step of the tour asks, waits for a prediction, and answers by what is measured", () =>
+  open({}, async (page) => {
+    await reach(page, 0.5);
+    await page.selectOption("#speed", "5");
+    await page.getByRole("button", { name: /Take the tour/ }).click();
+    // What each step shows: the position of the answer that the numbers give.
+    const shows = [1, 0, 0, 0, 1, 0, 0];
+    for (const [step, answer] of shows.entries()) {
+      assert.match(await page.textContent("#tour h2"), new RegExp(`^${step + 1} of 7: `));
+      assert.equal(await page.textContent("#tour [role=status]"), "");
+      // A prediction that is right, and one that is not.
+      const said = step % 2 === 0 ? answer : answer === 0 ? 1 : 0;
+      const options = page.locator("#tour .options button");
+      await options.nth(said).click();
+      assert.equal(await options.nth(said).getAttribute("aria-pressed"), "true");
+      await page.waitForFunction(() => /To try: /.test(document.querySelector("#tour").textContent));
+      const text = await page.textContent("#tour [role=status]");
+      if (said === answer) assert.match(text, /^As you said\. /, text);
+      else assert.ok(text.startsWith(`Not so: ${await options.nth(answer).textContent()}. `), text);
+      if (step < 6) await page.getByRole("button", { name: "Next step" }).click();
+    }
+    await page.getByRole("button", { name: "End of the tour" }).click();
+    assert.ok(await page.getByRole("button", { name: /Take the tour/ }).isVisible());
+  }));
 
 test("what was moved is a scenario", () =>
   open({}, async (page) => {

@@ -1,4 +1,4 @@
-// node test/picture.mjs OUT.png: the first screen of the page after twelve seconds of its own beginning, for the README.
+// node test/picture.mjs OUT.png: the first screen of the page twelve seconds after its own beginning, for the README.
 import { open, reach } from "./browser.mjs";
 
 await open({ width: 1200, height: 620 }, async (page) => {
