@@ -3,6 +3,7 @@
 import { element } from "./dom";
 import { FLOWS_MAX, type Controls, type Feedback, type Video } from "./plan";
 import { LOSS_PERMILLE, RATE_MBPS, RTT_MS } from "./share";
+import { term } from "./terms";
 
 /** Names of congestion controls and of presets of hosts: the build has them from the schema of scenarios. */
 declare const CC_NAMES: readonly string[];
@@ -33,7 +34,7 @@ const KINDS = [
 /** A slider with its label and its value. */
 function slider(
   id: string,
-  label: string,
+  label: string | HTMLElement,
   unit: string,
   { min, max }: { min: number; max: number },
   value: number,
@@ -89,12 +90,17 @@ export function show(form: HTMLElement, controls: Controls, moved: (controls: Co
       {},
       title,
       slider(`flows-${i}`, "Flows", "", { min: 0, max: FLOWS_MAX }, kind.flows, false, (flows) => change({ flows })),
-      element("div", { class: "field" }, element("label", { for: `cc-${i}`, class: "new-run" }, "Control"), choice),
-      slider(`rtt-${i}`, "RTT", " ms", RTT_MS, kind.rttMs, true, (rttMs) => change({ rttMs })),
       element(
         "div",
         { class: "field" },
-        element("label", { for: `echo-${i}`, class: "new-run" }, "Echo of marks"),
+        element("label", { for: `cc-${i}`, class: "new-run" }, term("Control")),
+        choice,
+      ),
+      slider(`rtt-${i}`, term("RTT"), " ms", RTT_MS, kind.rttMs, true, (rttMs) => change({ rttMs })),
+      element(
+        "div",
+        { class: "field" },
+        element("label", { for: `echo-${i}`, class: "new-run" }, term("Echo of marks")),
         echo,
       ),
     );
@@ -111,11 +117,11 @@ export function show(form: HTMLElement, controls: Controls, moved: (controls: Co
     {},
     element("legend", {}, "Link, path and hosts"),
     slider("rate", "Rate [Mbit/s]", "", RATE_MBPS, controls.rateMbps, false, (rateMbps) => set({ rateMbps })),
-    slider("loss", "Random loss", " ‰", LOSS_PERMILLE, controls.lossPermille, true, (lossPermille) =>
+    slider("loss", term("Random loss"), " ‰", LOSS_PERMILLE, controls.lossPermille, true, (lossPermille) =>
       set({ lossPermille }),
     ),
-    element("div", { class: "field" }, element("label", { for: "host", class: "new-run" }, "Hosts"), hosts),
-    element("div", { class: "field" }, element("label", { for: "video", class: "new-run" }, "Video"), video),
+    element("div", { class: "field" }, element("label", { for: "host", class: "new-run" }, term("Hosts")), hosts),
+    element("div", { class: "field" }, element("label", { for: "video", class: "new-run" }, term("Video")), video),
     element(
       "p",
       { class: "hint" },

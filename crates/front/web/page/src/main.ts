@@ -9,6 +9,7 @@ import { fromFragment, toFragment } from "./share";
 import { Side } from "./side";
 import { seedsInWords, table } from "./steady";
 import { stories, type Story } from "./stories";
+import { glossary } from "./terms";
 import { Tour } from "./tour";
 
 /** Runs for a steady state. */
@@ -142,6 +143,8 @@ function on(message: FromWorker): void {
       return;
     case "began":
       // The plots' legends follow the kinds of flows.
+      // A link moves the sliders, too; a slider that is being moved stays as it is.
+      if (JSON.stringify(message.controls) !== JSON.stringify(controls)) built = "";
       controls = inProgress = message.controls;
       firsts = message.firsts;
       build();
@@ -188,7 +191,7 @@ function on(message: FromWorker): void {
       return showText(...FORMS[form](message.toml));
     case "checked":
       showText("scenario.toml", message.toml);
-      return offerRun();
+      return offerRun(message.json);
     case "error":
       at("steady-state").textContent = "";
       alarm(message.text);
@@ -299,8 +302,8 @@ let checked: { text: string; name: string } | null = null;
 /** Whether the run of a file goes on; what comes of it after it was stopped is not shown. */
 let isFileRunning = false;
 
-/** Beside a file that is a scenario: runs it. */
-function offerRun(): void {
+/** A file is a scenario: says what it is, where a reader sees it, and runs it. */
+function offerRun(scenario: Json): void {
   const state = element("span", { id: "file-state", role: "status" });
   const file = checked;
   if (!file) return;
@@ -312,14 +315,24 @@ function offerRun(): void {
       class: "main",
       click: () => ((state.textContent = "…"), (isFileRunning = true), send({ type: "run", ...file })),
     },
-    "Run it",
+    "Run it again",
   );
   const stop = element(
     "button",
     { type: "button", click: () => ((state.textContent = "stopped"), (isFileRunning = false), send({ type: "stop" })) },
     "Stop",
   );
-  at("text").prepend(element("div", { class: "row" }, run, stop, state), element("div", { id: "file-result" }));
+  const groups = Array.isArray(scenario["flows"]) ? scenario["flows"].length : 0;
+  const what =
+    `${file.name} is a scenario: \u201c${String(scenario["title"])}\u201d, ${String(scenario["duration"])}, ` +
+    `${groups} ${groups === 1 ? "group" : "groups"} of flows.`;
+  at("text").prepend(
+    element("p", { role: "status" }, element("b", {}, what)),
+    element("div", { class: "row" }, run, stop, state),
+    element("div", { id: "file-result" }),
+  );
+  at("text").scrollIntoView({ block: "start" });
+  run.click();
 }
 
 /** A question that a notice of a result raises. */
@@ -524,6 +537,7 @@ function listen(): void {
 }
 
 at("tour-place").replaceWith(tour.root);
+at("about").before(glossary());
 followTheme();
 toolbar();
 requestAnimationFrame(animate);

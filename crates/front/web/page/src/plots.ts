@@ -18,6 +18,8 @@ export interface Line {
 /** What a plot shows, over what, and how much a reader can do with it. */
 export interface What {
   title: string;
+  /** What is plotted, for those who do not know the word. */
+  about?: string;
   x: string;
   y: string;
   /** Stem of the files that it is saved to. */
@@ -64,7 +66,7 @@ export class Plot {
       element(
         "div",
         { class: "head" },
-        element("h3", {}, what.title),
+        element("h3", {}, what.about ? element("abbr", { title: what.about }, what.title) : what.title),
         element(
           "div",
           { class: "tools" },

@@ -9,6 +9,7 @@ import { leaves, type Parameters } from "./parameters";
 import { Plot, type Line } from "./plots";
 import type { News } from "./protocol";
 import { Scene, lookOf } from "./scene";
+import { meaning, term } from "./terms";
 import { Facts, mbps, ms, verdict, type Share } from "./verdict";
 
 /** What the plots show of the past, in s. */
@@ -96,18 +97,28 @@ export class Side {
     const kinds = controls.kinds.map((_, i): Line => this.lineOf(groupName(controls, i)));
     const flows = controls.video !== "none" ? [...kinds, this.lineOf("video")] : kinds;
     this.plots = {
-      rates: new Plot({ title: "Rate of each flow", x: time, y: "Mbit/s", name: name("rates") }, flows),
+      rates: new Plot(
+        { title: "Rate of each flow", about: meaning("rate of a flow"), x: time, y: "Mbit/s", name: name("rates") },
+        flows,
+      ),
       delay: new Plot(
-        { title: `Queueing delay, P99 per ${STEP_S} s`, x: time, y: "ms", name: name("delay") },
+        { title: `Queueing delay, P99 per ${STEP_S} s`, about: meaning("P99"), x: time, y: "ms", name: name("delay") },
         classes("P99"),
       ),
       waiting: new Plot(
-        { title: `Waiting packets, mean per ${STEP_S} s`, x: time, y: "packets", name: name("waiting") },
+        {
+          title: `Waiting packets, mean per ${STEP_S} s`,
+          about: meaning("queue"),
+          x: time,
+          y: "packets",
+          name: name("waiting"),
+        },
         classes("waiting"),
       ),
       distribution: new Plot(
         {
           title: `Queueing delay, last ${RECENT_S} s`,
+          about: meaning("delay"),
           x: "Delay [ms]",
           y: "part at or below",
           name: name("distribution"),
@@ -117,16 +128,32 @@ export class Side {
         classes("all packets"),
       ),
       probability: new Plot(
-        { title: "Probability, marks and drops", x: time, y: "part; 1000 per s", name: name("probability") },
+        {
+          title: "Probability, marks and drops",
+          about: meaning("probability"),
+          x: time,
+          y: "part; 1000 per s",
+          name: name("probability"),
+        },
         [
           { label: "probability, if the law keeps one", colour: "third" },
           { label: "marks, thousands per s", colour: "scalable", dash: [6, 4] },
           { label: "drops, thousands per s", colour: "classic", dash: [2, 3] },
         ],
       ),
-      cwnd: new Plot({ title: "cwnd of each flow", x: time, y: "packets", name: name("cwnd") }, flows),
+      cwnd: new Plot(
+        { title: "cwnd of each flow", about: meaning("cwnd"), x: time, y: "packets", name: name("cwnd") },
+        flows,
+      ),
       alpha: new Plot(
-        { title: "alpha of each DCTCP flow", x: time, y: "alpha", name: name("alpha"), yRange: [0, 1] },
+        {
+          title: "alpha of each DCTCP flow",
+          about: meaning("alpha"),
+          x: time,
+          y: "alpha",
+          name: name("alpha"),
+          yRange: [0, 1],
+        },
         kinds.filter((line) => line.label.startsWith("dctcp")),
       ),
     };
@@ -153,7 +180,7 @@ export class Side {
       "article",
       { class: "side", "aria-label": `${where} bottleneck, over time` },
       element("h2", {}, where),
-      element("details", {}, element("summary", { class: "new-run" }, "Parameters of the queue"), this.fields),
+      element("details", {}, element("summary", { class: "new-run" }, term("Parameters of the queue")), this.fields),
       this.words,
       this.happened,
       this.video,

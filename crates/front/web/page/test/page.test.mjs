@@ -92,6 +92,11 @@ test("each step of the tour asks, waits for a prediction, and answers by what is
     for (const [step, answer] of shows.entries()) {
       assert.match(await page.textContent("#tour h2"), new RegExp(`^${step + 1} of 7: `));
       assert.equal(await page.textContent("#tour [role=status]"), "");
+      // The sliders show what runs.
+      await page.waitForFunction(() => {
+        const flows = new URLSearchParams(location.hash.slice(1)).getAll("flows").map((kind) => kind.split(" ")[0]);
+        return flows.every((count, i) => document.querySelector(`#flows-${i}`).value === count);
+      });
       // A prediction that is right, and one that is not.
       const said = step % 2 === 0 ? answer : answer === 0 ? 1 : 0;
       const options = page.locator("#tour .options button");
@@ -105,6 +110,20 @@ test("each step of the tour asks, waits for a prediction, and answers by what is
     }
     await page.getByRole("button", { name: "End of the tour" }).click();
     assert.ok(await page.getByRole("button", { name: /Take the tour/ }).isVisible());
+  }));
+
+test("terms are explained where they stand, and in a list", () =>
+  open({}, async (page) => {
+    await reach(page, 0.5);
+    const terms = await page.$$eval("abbr", (all) => all.map((one) => [one.textContent, one.title]));
+    for (const word of ["RTT", "Control", "Echo of marks", "cwnd of each flow", "alpha of each DCTCP flow"])
+      assert.ok(terms.some(([text, title]) => text === word && title.length > 20), word);
+    await page.click("#words summary");
+    const listed = await page.$$eval("#words dt", (all) => all.map((one) => one.textContent));
+    for (const word of ["mark", "cwnd", "alpha", "P99", "RTT"]) assert.ok(listed.includes(word), word);
+    const meanings = await page.$$eval("#words dd", (all) => all.map((one) => one.textContent));
+    // One text for each term: what a pointer shows is in the list.
+    for (const [, title] of terms) assert.ok(meanings.includes(title), title);
   }));
 
 test("what was moved is a scenario", () =>
@@ -306,8 +325,9 @@ test("a scenario file is checked, and what is wrong is said with its place", () 
     await check('duration = "3 s"\nbottleneck = { rate = "10 Mbit/s" }\nflows = [{ cc = "reno", rtt = "20 ms" }]\n');
     await page.waitForSelector("#text pre");
     assert.ok(await page.isHidden("#alert"));
-    // Its run gives what the native engine gives, to the byte.
-    await page.click("#file-run");
+    // It says what it is, where the reader looks, and runs: its run gives what the native engine gives, to the byte.
+    assert.match(await page.textContent("#text"), /mine\.toml is a scenario: .*, 3 s, 1 group of flows\./);
+    assert.ok((await page.locator("#text").boundingBox()).y < 900);
     await page.waitForFunction(() => document.querySelector("#file-state").textContent === "done");
     const [download] = await Promise.all([
       page.waitForEvent("download"),
@@ -329,7 +349,6 @@ test("a scenario file is checked, and what is wrong is said with its place", () 
         'flows = [{ cc = "dctcp", rtt = "28 ms", cwnd_clamp = "20 packets" }]\n',
     );
     await page.waitForFunction(() => /cwnd_clamp/.test(document.querySelector("#text pre").textContent));
-    await page.click("#file-run");
     await page.waitForFunction(() => document.querySelector("#file-state").textContent === "done");
     assert.match(
       await page.textContent("#file-result"),
@@ -339,7 +358,6 @@ test("a scenario file is checked, and what is wrong is said with its place", () 
       'duration = "900000 s"\nbottleneck = { rate = "10 Mbit/s" }\nflows = [{ cc = "reno", rtt = "20 ms" }]\n',
     );
     await page.waitForFunction(() => /900000 s/.test(document.querySelector("#text pre").textContent));
-    await page.click("#file-run");
     await page.waitForFunction(() => /[1-9].* s simulated/.test(document.querySelector("#file-state").textContent));
     await page.getByRole("button", { name: "Stop" }).click();
     const before = await clock(page);

@@ -1,0 +1,57 @@
+// The page's words: each term is explained where it stands, and in a list at the end.
+
+import { element } from "./dom";
+
+const TERMS = {
+  packet: "A piece of data of at most 1500 bytes, the unit in which networks carry and lose data.",
+  queue: "Packets that wait in front of a link, because they come faster than the link carries them.",
+  drop: "A packet that the queue throws away. Its sender sends it again, and slower.",
+  mark:
+    "Two bits in a packet (ECN) by which a queue says that it grows, without throwing the packet away. The " +
+    "receiver tells the sender.",
+  flow: "The packets of one connection from a sender to a receiver.",
+  "rate of a flow": "What a flow carries over the link in a second, with all headers.",
+  RTT:
+    "Round-trip time: how long a packet and its acknowledgement take for the whole way there and back, without any " +
+    "waiting.",
+  Control:
+    "Congestion control: the rule by which a sender decides how much it sends. Reno and CUBIC halve or nearly " +
+    "halve at a drop; DCTCP and Prague slow down by the part of their packets that is marked.",
+  "Echo of marks":
+    "How a receiver tells the sender of marks: each one by itself, or by all acknowledgements until the sender has " +
+    "answered.",
+  Hosts:
+    "Computers at both ends: ideal ones send each packet by itself, others hand several packets at once to their " +
+    "network card, as real ones do.",
+  "Random loss": "Packets that are lost on the way behind the queue, as on a radio link; of a thousand.",
+  Video: "A call: a picture every 40 ms, which is of use only if it is complete in time.",
+  delay:
+    "How long a packet waits in the queue. \u201cThe slowest 1 %\u201d are the packets that wait longest: all " +
+    "others wait shorter.",
+  P99: "99 of 100 packets wait at most so long.",
+  cwnd:
+    "Congestion window: how many packets a sender may have on the way at once. Divided by the round-trip time it " +
+    "is the rate.",
+  alpha: "DCTCP's and Prague's estimate of the part of their packets that is marked, from 0 to 1.",
+  probability: "With what probability the queue's law marks or drops the next packet.",
+  "Parameters of the queue":
+    "Numbers of the law that decides when packets are marked or dropped; their names are those of scenario files.",
+} as const;
+export type Term = keyof typeof TERMS;
+
+/** What a term means. */
+export const meaning = (name: Term): string => TERMS[name];
+
+/** A term that explains itself to whoever points at it. */
+export function term(name: Term, shown: string = name): HTMLElement {
+  return element("abbr", { title: TERMS[name] }, shown);
+}
+
+/** All terms, for those who read, print, or have no pointer. */
+export function glossary(): HTMLElement {
+  const entries = Object.entries(TERMS).flatMap(([name, text]) => [
+    element("dt", {}, name),
+    element("dd", {}, text),
+  ]);
+  return element("details", { id: "words" }, element("summary", {}, "Words"), element("dl", {}, ...entries));
+}
