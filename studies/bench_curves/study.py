@@ -200,7 +200,8 @@ def figure(rows: Sequence[Row]) -> Figure:
     # Drawing takes more memory and time to import than small points take to run.
     from matplotlib.figure import Figure
 
-    from shoal.plots.style import colour, legend_of_figure, logarithmic, marker, paper_style, two_columns
+    from shoal.plots.sizes import two_columns
+    from shoal.plots.style import colour, legend_of_figure, logarithmic, marker, paper_style
 
     names = {
         "flows": "10 host pairs (scale)",

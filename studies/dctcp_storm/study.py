@@ -13,7 +13,8 @@ from matplotlib.figure import Figure
 import shoal
 from shoal.linux import Image, find_image
 from shoal.linux.places import cache
-from shoal.plots.style import colour, legend_of_figure, logarithmic, paper_style, two_columns
+from shoal.plots.sizes import two_columns
+from shoal.plots.style import colour, legend_of_figure, logarithmic, paper_style
 from shoal_dev.study import Cell, Run, Study, kernel_release, on_linux, simulated
 from shoal_dev.tables import table
 

@@ -15,7 +15,8 @@ from matplotlib.figure import Figure
 
 import shoal
 from shoal.metrics import metric
-from shoal.plots.style import colour, dash, legend_of_figure, markers, paper_style, two_columns
+from shoal.plots.sizes import two_columns
+from shoal.plots.style import colour, dash, legend_of_figure, markers, paper_style
 from shoal_dev import study
 from shoal_dev.study import Run, Study
 from shoal_dev.tables import table

@@ -17,7 +17,8 @@ from matplotlib.figure import Figure
 
 import shoal
 from shoal import _native
-from shoal.plots.style import colour, dash, legend_of_figure, logarithmic, marker, paper_style, two_columns
+from shoal.plots.sizes import two_columns
+from shoal.plots.style import colour, dash, legend_of_figure, logarithmic, marker, paper_style
 from shoal_dev import ROOT
 from shoal_dev.study import Study
 from shoal_dev.tables import table

@@ -9,7 +9,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import shoal
-from shoal.plots.style import colour, legend_of_figure, marker, paper_style, two_columns
+from shoal.plots.sizes import two_columns
+from shoal.plots.style import colour, legend_of_figure, marker, paper_style
 from shoal_dev.study import Cell, Run, Study, kernel_release, on_linux, planes, simulated
 from shoal_dev.tables import table
 

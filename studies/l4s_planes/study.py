@@ -14,7 +14,8 @@ from matplotlib.figure import Figure
 
 import shoal
 from shoal.linux import Image, run_on_linux
-from shoal.plots.style import colour, legend_of_figure, marker, paper_style, two_columns
+from shoal.plots.sizes import two_columns
+from shoal.plots.style import colour, legend_of_figure, marker, paper_style
 from shoal_dev.study import Cell, Run, Study, has_kernel, kernel, kernel_release, on_linux, planes, simulated
 from shoal_dev.tables import table
 from studies.l4s_planes.verdicts import QUANTITIES, VERDICTS, Compared

@@ -9,7 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from shoal.plots.style import colour, dash, markers, paper_style, two_columns
+from shoal.plots.sizes import two_columns
+from shoal.plots.style import colour, dash, markers, paper_style
 from shoal_dev import study
 from studies.locked_flows.cases import (
     BASE,

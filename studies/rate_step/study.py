@@ -9,7 +9,8 @@ from matplotlib.figure import Figure
 import shoal
 from shoal.plots.path import windows_of
 from shoal.plots.schedule import mark_changes
-from shoal.plots.style import colour, dash, legend_of_figure, logarithmic, paper_style, two_columns
+from shoal.plots.sizes import two_columns
+from shoal.plots.style import colour, dash, legend_of_figure, logarithmic, paper_style
 from shoal.tabulate import shown, step_tables
 from shoal_dev.study import Cell, Run, Study, kernel_release, on_linux, planes, simulated
 from shoal_dev.tables import table

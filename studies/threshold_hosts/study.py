@@ -14,7 +14,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from shoal.plots.style import colour, legend_of_figure, markers, paper_style, two_columns
+from shoal.plots.sizes import two_columns
+from shoal.plots.style import colour, legend_of_figure, markers, paper_style
 from shoal_dev import study
 from shoal_dev.study import Run, Study
 from shoal_dev.tables import table, tables_of

@@ -24,7 +24,8 @@ from shoal.compare import write as writing
 from shoal.compare.comparison import Compared, Comparison, Ran
 from shoal.compare.quantities import Measure, measures
 from shoal.errors import ScenarioError, UsageError
-from shoal.plots.style import colour, two_columns
+from shoal.plots.sizes import two_columns
+from shoal.plots.style import colour
 from shoal.results import Result, Results
 from shoal.scenario_keys import ScenarioKeys
 

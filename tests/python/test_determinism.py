@@ -9,7 +9,7 @@ from conftest import Cli
 
 import shoal
 from shoal.plots import queue, rates, windows
-from shoal.plots.style import to_png, to_svg
+from shoal.plots.formats import to_png, to_svg
 
 
 def test_workers(scenario: shoal.Scenario) -> None:

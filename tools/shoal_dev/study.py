@@ -143,9 +143,9 @@ def parts(name: str, study: Study, options: Mapping[str, Any], *, draw: bool) ->
             yield part
             continue
         if draw:
-            from shoal.plots.style import to_png
+            from shoal.plots.formats import to_png
 
-            (IMAGES / f"{name}.png").write_bytes(to_png(part))
+            (IMAGES / f"{name}.png").write_bytes(to_png(part, dpi=200))
         if study.caption:
             yield f"![{study.caption}](../img/{name}.png)"
 

@@ -92,6 +92,7 @@ def advise(
         ),
     ] = False,
     out: options.Out = None,
+    figure_width: options.FigureWidth = None,
     force: options.Force = False,
     as_json: options.Json = False,
     workers: options.Workers = None,
@@ -125,7 +126,7 @@ def advise(
 
     # That there is a kernel is known before anything runs.
     image = find_linux() if prove else None
-    with results_in(out, force=force) as folder:
+    with results_in(out, force=force, figure_width=figure_width) as folder:
         advice = find(question, workers=workers, cache=options.kept_runs(fresh=fresh), progress=True)
         joined = joining(advice, workers=workers, cache=options.kept_runs(fresh=fresh), progress=True)
         configurations = _configurations(advice, platforms, workers=workers, fresh=fresh)

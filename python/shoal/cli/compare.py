@@ -52,6 +52,7 @@ def compare(
     seeds: _Seeds = 20,
     out: options.Out = None,
     page: _Page = None,
+    figure_width: options.FigureWidth = None,
     force: options.Force = False,
     as_json: options.Json = False,
     workers: options.Workers = None,
@@ -75,7 +76,7 @@ def compare(
     chosen = _chosen(scenarios or [], suite)
     named = _named(chosen, set_, sizes)
     command = this_command()
-    with _page_in(page, force=force), results_in(out, force=force) as folder:
+    with _page_in(page, force=force), results_in(out, force=force, figure_width=figure_width) as folder:
         from shoal.compare import compare as run_comparison
         from shoal.compare.write import write_into
 

@@ -16,6 +16,7 @@ _Parts = Annotated[list[Path], argument("PART...", "Folders of `shoal sweep --sh
 def merge(
     parts: _Parts,
     out: options.Out = None,
+    figure_width: options.FigureWidth = None,
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
@@ -32,7 +33,7 @@ def merge(
     from shoal.runs.parts import copy_sources, read_parts
 
     rows = read_parts(parts)
-    with results_in(out, force=force) as folder:
+    with results_in(out, force=force, figure_width=figure_width) as folder:
         if folder is not None and out is not None:
             write(rows, folder, out)
             copy_sources(parts[0], folder)

@@ -44,6 +44,7 @@ def optimise(
     wanted: Wanted,
     *,
     out: Path | None,
+    figure_width: float | None,
     force: bool,
     as_json: bool,
     workers: int | None,
@@ -56,7 +57,7 @@ def optimise(
     if (both := next((key for key in free if key in settings), None)) is not None:
         raise UsageError(f"`{both}` is free, and is set as well", hint="leave one of them out")
     template = options.read_template(scenario, wanted.set, list(free), wanted.sizes)
-    with results_in(out, force=force) as folder:
+    with results_in(out, force=force, figure_width=figure_width) as folder:
         with options.values_of("--free"):
             optimised = run_optimise(
                 template.scenario,

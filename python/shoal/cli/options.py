@@ -26,6 +26,14 @@ from shoal.template import Template, template_of
 if TYPE_CHECKING:
     pass
 
+
+def read_figure_width(text: str) -> float:
+    """The inches of ``--figure-width``."""
+    from shoal.plots.sizes import read_width
+
+    return read_width(text)
+
+
 ScenarioFiles = Annotated[
     list[Path],
     argument("SCENARIO...", "Scenario files, or names; several are compared.", autocompletion=scenario_names),
@@ -58,8 +66,26 @@ Sizes = Annotated[
         '[cyan]transfer = { distribution = "NAME" }[/]. Repeatable.',
     ),
 ]
-Out = Annotated[Path | None, option("--out", "DIR", "Write results, tables, figures and a report into a new folder.")]
+Out = Annotated[
+    Path | None,
+    option(
+        "--out",
+        "DIR",
+        "Write results, a report, figures ([cyan]figures/[/]: PDF, PNG, SVG) and tables ([cyan]summaries/[/]: LaTeX, "
+        "Markdown, CSV, Parquet) into a new folder.",
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing folder of results.")]
+FigureWidth = Annotated[
+    float | None,
+    option(
+        "--figure-width",
+        "WIDTH",
+        "Width of the figures that are written: a number and in, cm, mm or pt, such as [cyan]3.5in[/] for one column. "
+        "Without it 7.16in, two columns.",
+        parser=read_figure_width,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 Workers = Annotated[
     int | None,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shoal.cli.console import talk
+from shoal.errors import UsageError
 from shoal.files import new_folder, write_text
 
 if TYPE_CHECKING:
@@ -18,9 +19,33 @@ if TYPE_CHECKING:
     from shoal.scenario import Scenario
 
 
-def results_in(out: Path | None, *, force: bool) -> AbstractContextManager[Path | None]:
-    """Where to write, if anything is to be written: ``out``, complete at the end or not there at all."""
-    return nullcontext() if out is None else new_folder(out, force=force)
+@contextmanager
+def results_in(out: Path | None, *, force: bool, figure_width: float | None = None) -> Iterator[Path | None]:
+    """Where to write, if anything is to be written: ``out``, complete at the end or not there at all.
+
+    Parameters
+    ----------
+    out
+        The folder.
+    force
+        Whether an existing one is replaced.
+    figure_width
+        Inches of every figure that is drawn inside; two columns if not given.
+
+    Raises
+    ------
+    UsageError
+        A width is asked for, and no figure is written.
+    """
+    if out is None:
+        if figure_width is not None:
+            raise UsageError("--figure-width is about figures, and none is written", hint="add --out DIR")
+        yield None
+        return
+    from shoal.plots.sizes import figures_of_width
+
+    with new_folder(out, force=force) as folder, figures_of_width(figure_width):
+        yield folder
 
 
 def write_results(folder: Path, verb: str, text: str, scenario: Scenario, frames: Mapping[str, pl.DataFrame]) -> None:

@@ -24,6 +24,7 @@ def report(
     out: Annotated[
         Path | None, option("--out", "DIR", "Where the report goes. Default: into the one folder named.")
     ] = None,
+    figure_width: options.FigureWidth = None,
     force: options.Force = False,
 ) -> None:
     """Make report and figures again from saved data; nothing is run.
@@ -32,8 +33,10 @@ def report(
 
       shoal report results/my
       shoal report results/one results/two --out results/compared
+      shoal report results/my --figure-width 3.5in
     """
     from shoal.files import new_folder, reserved
+    from shoal.plots.sizes import figures_of_width
     from shoal.report import load_entries, write_report
 
     entries = [entry for folder in folders for entry in load_entries(folder)]
@@ -42,11 +45,11 @@ def report(
             raise OutputError("several folders need a place for their report", hint="add --out DIR")
         # Made from what is there, so replacing it loses nothing.
         target = folders[0]
-        with reserved(target):
+        with reserved(target), figures_of_width(figure_width):
             write_report(entries, target, command=_command(entries, target))
         talk.note(f"wrote {target / 'report.html'}")
         return
-    with new_folder(out, force=force) as folder:
+    with new_folder(out, force=force) as folder, figures_of_width(figure_width):
         keep_command(folder)
         write_report(entries, folder, command=_command(entries, out))
     talk.note(f"wrote {out / 'report.html'}")

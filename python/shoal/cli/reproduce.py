@@ -14,10 +14,10 @@ from shoal.cli.completion import host_names, paper_names
 from shoal.cli.console import data, talk
 from shoal.cli.declare import argument, option
 from shoal.cli.on_linux import find_linux, refuse_limits_without_linux
-from shoal.cli.out import say_written, this_command
+from shoal.cli.out import results_in, say_written, this_command
 from shoal.cli.planes import Plane
 from shoal.errors import UsageError
-from shoal.files import new_folder, refuse_existing
+from shoal.files import refuse_existing
 from shoal.models import models, nearest
 from shoal.shipped import papers
 from shoal.table import Table
@@ -59,6 +59,7 @@ def reproduce(
     full: _Full = False,
     workers: options.Workers = None,
     out: options.Out = None,
+    figure_width: options.FigureWidth = None,
     force: options.Force = False,
     as_json: options.Json = False,
     strict: _Strict = False,
@@ -104,13 +105,13 @@ def reproduce(
     refuse_existing(target, force=force)
     items = [paper.item(name, quick=quick, on_linux=on_linux, full=full, with_hosts=bool(hosts)) for name in names]
     image = find_linux(wall_limit_s=wall_limit, stall_limit_s=stall_limit) if on_linux else None
-    with new_folder(target, force=force) as folder:
+    with results_in(target, force=force, figure_width=figure_width) as folder:
         cache = options.kept_runs(fresh=fresh)
         done = [
             engine.reproduce(paper, item, workers=workers, cache=cache, progress=True, image=image, hosts=hosts)
             for item in items
         ]
-        write.write(paper, done, folder, command=this_command())
+        write.write(paper, done, folder or target, command=this_command())
     if as_json:
         rows = [row for reproduction in done for row in engine.verdict_frame(reproduction).to_dicts()]
         data.json(json.dumps({"schema": 1, "paper": paper.name, "chosen": paper.chosen, "checks": rows}, indent=2))

@@ -86,6 +86,7 @@ def run(
     seeds: _Seeds = None,
     on: _On = Plane.SIM,
     out: options.Out = None,
+    figure_width: options.FigureWidth = None,
     force: options.Force = False,
     as_json: options.Json = False,
     pcap: _Pcap = None,
@@ -107,6 +108,7 @@ def run(
       shoal run coexistence
       shoal run my.toml --set bottleneck.rate='20 Mbit/s' --seed 7 --json
       shoal run my.toml --seeds 5 --out results/my
+      shoal run my.toml --out results/my --figure-width 3.5in
       shoal run my.toml --pcap my.pcapng
       shoal run single-red.toml dual-red.toml --out results/compared
       shoal run step-single --on linux
@@ -128,7 +130,7 @@ def run(
         explain_linux(loaded.values(), generator)
         return
     image = _prepared(on, generator, wall_limit, stall_limit, loaded)
-    with _capture_in(pcap, force=force), results_in(out, force=force) as folder:
+    with _capture_in(pcap, force=force), results_in(out, force=force, figure_width=figure_width) as folder:
         runs = {}
         for label, scenario in loaded.items():
             target = _target(folder, label, len(loaded))

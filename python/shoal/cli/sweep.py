@@ -148,6 +148,7 @@ def sweep(
     on: _On = Plane.SIM,
     dry_run: _DryRun = False,
     out: options.Out = None,
+    figure_width: options.FigureWidth = None,
     force: options.Force = False,
     as_json: options.Json = False,
     workers: options.Workers = None,
@@ -184,7 +185,7 @@ def sweep(
         if dry_run:
             _survey(plan, numbers, workers, kept)
             return
-        with results_in(out, force=force) as folder:
+        with results_in(out, force=force, figure_width=figure_width) as folder:
             from shoal.runs.execute import run_plan
 
             if part is not None and folder is not None:

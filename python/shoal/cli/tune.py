@@ -98,6 +98,7 @@ def tune(
     seeds: _Seeds = 3,
     confirm: _Confirm = 2,
     out: options.Out = None,
+    figure_width: options.FigureWidth = None,
     force: options.Force = False,
     as_json: options.Json = False,
     workers: options.Workers = None,
@@ -128,7 +129,16 @@ def tune(
         if not free:
             raise UsageError("goals are given, and nothing is free", hint="add --free KEY=LOW:HIGH")
         asked = optimising.Wanted(free, minimise or (), maximise or (), such_that, set_, sizes, runs, seeds)
-        optimising.optimise(scenario, asked, out=out, force=force, as_json=as_json, workers=workers, fresh=fresh)
+        optimising.optimise(
+            scenario,
+            asked,
+            out=out,
+            figure_width=figure_width,
+            force=force,
+            as_json=as_json,
+            workers=workers,
+            fresh=fresh,
+        )
         return
     _refuse(context, ["runs"], "is for a search with --free, and --key has the runs that it needs")
     key, from_, to, such_that = _complete(key, from_, to, such_that)
@@ -140,7 +150,7 @@ def tune(
     Condition.parse(such_that)
     candidates(from_, to, step=step, within=within)
     template = options.read_template(scenario, set_, [key], sizes)
-    with results_in(out, force=force) as folder:
+    with results_in(out, force=force, figure_width=figure_width) as folder:
         with options.values_of("--key"):
             tuned = run_tune(
                 template.scenario,

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from shoal.compare.comparison import Compared
 from shoal.compare.quantities import samples
 from shoal.plots.rates import bins_note, series
-from shoal.plots.style import Drawn, colour, legend_above, legend_of_figure, paper_style, shade_warmup, two_columns
+from shoal.plots.sizes import new_figure, row_of_panels
+from shoal.plots.style import Drawn, colour, legend_above, legend_of_figure, paper_style, shade_warmup
 from shoal.results import Result, Results
 
 # The simulator's lines are whole, the kernel's dashed and on top.
@@ -30,7 +30,7 @@ def rates(compared: Compared) -> Drawn:
     """Rate of a flow of each group over time, of the first seed."""
     frames = []
     with paper_style():
-        figure = Figure(figsize=(two_columns, 2.2))
+        figure = new_figure(2.2)
         axes = figure.add_subplot()
         shade_warmup(axes, compared.sim[0].window[0])
         for (plane, dash, width, strength), runs in _sides(compared):
@@ -61,13 +61,14 @@ def windows(compared: Compared) -> Drawn:
     start_s, end_s = compared.sim[0].window
     shown_s = min(end_s - start_s, max(0.2 * (end_s - start_s), 2.0))
     with paper_style():
-        figure = Figure(figsize=(two_columns, 2.3))
-        trace, spread = figure.subplots(1, 2, width_ratios=(3, 2))
+        panels = row_of_panels(2, 2.3, ratios=(3, 2))
+        trace, spread = panels.axes
         for (plane, dash, width, strength), runs in _sides(compared):
             for index, group in enumerate(runs[0].groups):
                 name, label = group["name"], f"{group['name']}, {plane}"
                 rows = _mean_window(runs[0], name).filter(pl.col("time_s") <= start_s + shown_s)
-                style = {"color": colour(index), "linestyle": dash, "linewidth": width, "alpha": strength}
+                style: dict[str, Any] = {"color": colour(index), "linestyle": dash, "linewidth": width}
+                style["alpha"] = strength
                 trace.plot(rows["time_s"], rows["cwnd_packets"], label=label, **style)
                 values = np.sort(np.concatenate([samples(run, name, "cwnd_packets").to_numpy() for run in runs]))
                 _cumulative(spread, values, np.ones(len(values)), **style)
@@ -76,9 +77,9 @@ def windows(compared: Compared) -> Drawn:
         trace.set_ylim(bottom=0)
         spread.set(xlabel="cwnd [packets]", ylabel="Fraction of time", ylim=(0, 1.02))
         spread.set_xlim(left=0)
-        legend_of_figure(figure, [trace])
+        legend_of_figure(panels.figure, [trace])
     title = f"Congestion window: seed {compared.sim[0].seed} (mean of a group), and its distribution over all seeds"
-    return Drawn("windows", title, figure, pl.concat(frames), note=bins_note(compared.sim[0]))
+    return Drawn("windows", title, panels.figure, pl.concat(frames), note=bins_note(compared.sim[0]))
 
 
 def delays(compared: Compared) -> Drawn:
@@ -88,9 +89,8 @@ def delays(compared: Compared) -> Drawn:
     shown = [word for word in words if any(pooled[plane[0], word].height for plane in _planes)]
     frames = []
     with paper_style():
-        figure = Figure(figsize=(two_columns, 2.2))
-        panels = figure.subplots(1, max(1, len(shown)), squeeze=False)[0]
-        for axes, word in zip(panels, shown, strict=False):
+        panels = row_of_panels(max(1, len(shown)), 2.2)
+        for axes, word in zip(panels.axes, shown, strict=False):
             for plane, dash, width, strength in _planes:
                 rows = pooled[plane, word]
                 ms, packets = rows["high_s"].to_numpy() * 1e3, rows["packets"].to_numpy()
@@ -100,14 +100,15 @@ def delays(compared: Compared) -> Drawn:
             axes.set(xlabel="Queueing delay [ms]", ylim=(0, 1.02), title=words[word])
             axes.set_xlim(left=0)
             axes.legend(loc="lower right")
-        panels[0].set_ylabel("Fraction of packets")
+        for axes in panels.left:
+            axes.set_ylabel("Fraction of packets")
     # Where nothing was sent in the measurement, the panel is empty, and so are the data.
     data = (
         pl.concat(frames)
         if frames
         else _pooled(compared.sim, "").with_columns(**dict.fromkeys(("plane", "class"), pl.lit("")))
     )
-    return Drawn("delay", "Queueing delay: distribution over all seeds", figure, data)
+    return Drawn("delay", "Queueing delay: distribution over all seeds", panels.figure, data)
 
 
 def _sides(compared: Compared) -> Sequence[tuple[tuple[str, object, float, float], Results]]:

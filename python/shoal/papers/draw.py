@@ -22,9 +22,9 @@ from shoal.papers.queue_panel import queue_over_time
 from shoal.papers.tables import Grid, Row, published, same
 from shoal.plots import sequence
 from shoal.plots.rates import bins_note
+from shoal.plots.sizes import new_figure
 from shoal.plots.style import (
     Drawn,
-    Figure,
     colour,
     dash,
     label_at_edge,
@@ -33,7 +33,6 @@ from shoal.plots.style import (
     marker,
     palette,
     paper_style,
-    two_columns,
 )
 from shoal.plots.windows import draw_flow, shown_flows, signals_of, trace, traced_note
 
@@ -51,7 +50,7 @@ def draw(
     rows = math.ceil(len(spec.panels) / spec.columns)
     frames = []
     with paper_style():
-        figure = Figure(figsize=(two_columns, spec.height * rows + 0.35))
+        figure = new_figure(spec.height * rows + 0.35)
         axes = list(figure.subplots(rows, spec.columns, squeeze=False).flat)
         for spare in axes[len(spec.panels) :]:
             spare.set_visible(False)

@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from shoal import _native
-from shoal.plots.style import Drawn, Figure, colour, dash, legend_above, legend_of_figure, paper_style, two_columns
+from shoal.plots.sizes import row_of_panels
+from shoal.plots.style import Drawn, colour, dash, legend_above, legend_of_figure, paper_style
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,8 +28,8 @@ def draw(result: RunRecord) -> Drawn:
     edges = _edges_ms(result, _quantile_ms(rows, 0.9995))
     frames = []
     with paper_style():
-        figure = Figure(figsize=(two_columns, 2.4))
-        density, cumulative = figure.subplots(1, 2)
+        panels = row_of_panels(2, 2.4)
+        density, cumulative = panels.axes
         for index, word in enumerate(classes):
             buckets = rows.filter(pl.col("class") == word)
             low, high = buckets["low_s"].to_numpy() * 1e3, buckets["high_s"].to_numpy() * 1e3
@@ -68,20 +69,19 @@ def draw(result: RunRecord) -> Drawn:
         legend_above(cumulative)
     empty = pl.DataFrame(schema={"class": pl.String, "figure": pl.String, "delay_ms": pl.Float64})
     data = pl.concat(frames) if frames else empty
-    return Drawn("delay", "Queueing delay by class: density and distribution function", figure, data)
+    return Drawn("delay", "Queueing delay by class: density and distribution function", panels.figure, data)
 
 
 def compare(labelled: Sequence[tuple[str, RunRecord]]) -> Drawn:
     """Distribution functions of the queueing delay at the first monitored link of several runs, one panel a class."""
     frames = []
     with paper_style():
-        figure = Figure(figsize=(two_columns, 2.5))
-        panels = figure.subplots(1, len(_labels), sharey=True)
+        panels = row_of_panels(len(_labels), 2.5, sharey=True)
         longest_ms = 0.0
         for index, (label, result) in enumerate(labelled):
             rows = _delays(result)
             longest_ms = max(longest_ms, _quantile_ms(rows, 0.9995))
-            for axes, word in zip(panels, _labels, strict=True):
+            for axes, word in zip(panels.axes, _labels, strict=True):
                 buckets = rows.filter(pl.col("class") == word).sort("high_s")
                 total = buckets["packets"].sum()
                 if not total:
@@ -92,15 +92,16 @@ def compare(labelled: Sequence[tuple[str, RunRecord]]) -> Drawn:
                 frames.append(
                     pl.DataFrame({"run": label, "class": word, "delay_ms": buckets["high_s"] * 1e3, "value": reached})
                 )
-        for axes, title in zip(panels, _labels.values(), strict=True):
+        for axes, title in zip(panels.axes, _labels.values(), strict=True):
             axes.set(
                 xlabel="Queueing delay [ms]", title=f"{title} packets", xlim=(0, longest_ms or 1.0), ylim=(0, 1.02)
             )
-        panels[0].set_ylabel("Fraction of packets")
-        legend_of_figure(figure, panels)
+        for axes in panels.left:
+            axes.set_ylabel("Fraction of packets")
+        legend_of_figure(panels.figure, panels.axes)
     schema = {"run": pl.String, "class": pl.String, "delay_ms": pl.Float64, "value": pl.Float64}
     data = pl.concat(frames) if frames else pl.DataFrame(schema=schema)
-    return Drawn("delay-compared", "Queueing delay by class: distribution functions side by side", figure, data)
+    return Drawn("delay-compared", "Queueing delay by class: distribution functions side by side", panels.figure, data)
 
 
 def _delays(result: RunRecord) -> pl.DataFrame:

@@ -7,17 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from shoal.plots.style import (
-    Drawn,
-    Figure,
-    colour,
-    dash,
-    legend_above,
-    logarithmic,
-    paper_style,
-    shade_warmup,
-    two_columns,
-)
+from shoal.plots.sizes import row_of_panels
+from shoal.plots.style import Drawn, colour, dash, legend_above, logarithmic, paper_style, shade_warmup
 
 if TYPE_CHECKING:
     from shoal.run_record import RunRecord
@@ -34,8 +25,8 @@ def draw(result: RunRecord) -> Drawn:
     kinds = [kind for kind in _words if kind in set(rows["kind"].unique())]
     data = rows.with_columns(measured=pl.col("time_s") - pl.col("took_s") >= start_s)
     with paper_style():
-        figure = Figure(figsize=(two_columns, 2.5))
-        over_time, cumulative = figure.subplots(1, 2, width_ratios=(3, 2))
+        panels = row_of_panels(2, 2.5, ratios=(3, 2))
+        over_time, cumulative = panels.axes
         shade_warmup(over_time, start_s)
         curve = 0
         for group in result.groups:
@@ -69,4 +60,4 @@ def draw(result: RunRecord) -> Drawn:
         logarithmic(cumulative.xaxis)
         legend_above(cumulative, columns=2)
     title = "How long applications waited: each time, and the distribution function"
-    return Drawn("deliveries", title, figure, data)
+    return Drawn("deliveries", title, panels.figure, data)

@@ -11,7 +11,8 @@ from shoal import moving
 from shoal._columns import number
 from shoal.plots.rates import bins_note
 from shoal.plots.schedule import draw_delay, draw_rate, mark_changes, shade_outages
-from shoal.plots.style import Drawn, Figure, colour, dash, legend_above, paper_style, shade_warmup, two_columns
+from shoal.plots.sizes import new_figure
+from shoal.plots.style import Drawn, colour, dash, legend_above, paper_style, shade_warmup
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,7 +42,7 @@ def draw(result: RunRecord) -> Drawn:
     has_delays = history is not None and history["delay_changes"] > 0
     heights = [1.5, 1.5, 0.9] + ([0.8] if has_delays else [])
     with paper_style():
-        figure = Figure(figsize=(two_columns, sum(heights) + 0.9))
+        figure = new_figure(sum(heights) + 0.9)
         panels = list(figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights).flat)
         rate, delay, power = panels[:3]
         for axes in panels:
@@ -80,7 +81,7 @@ def compare(labelled: Sequence[tuple[str, RunRecord]]) -> Drawn:
     frames = []
     end_s = max(result.window[1] for _, result in labelled)
     with paper_style():
-        figure = Figure(figsize=(two_columns, 2.3))
+        figure = new_figure(2.3)
         axes = figure.add_subplot()
         axes.set_xlim(0, end_s)
         shade_warmup(axes, labelled[0][1].window[0])

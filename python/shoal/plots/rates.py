@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from shoal.plots.schedule import draw_rate, shade_outages
-from shoal.plots.style import Drawn, Figure, colour, legend_above, paper_style, shade_warmup, span_text, two_columns
+from shoal.plots.sizes import new_figure
+from shoal.plots.style import Drawn, colour, legend_above, paper_style, shade_warmup, span_text
 
 if TYPE_CHECKING:
     from shoal.run_record import RunRecord
@@ -22,7 +23,7 @@ def draw(result: RunRecord) -> Drawn:
     start_s, end_s = result.window
     data = series(result)
     with paper_style():
-        figure = Figure(figsize=(two_columns, 2.3))
+        figure = new_figure(2.3)
         axes = figure.add_subplot()
         axes.set_xlim(0, end_s)
         shade_warmup(axes, start_s)

@@ -16,7 +16,8 @@ from matplotlib.lines import Line2D
 
 from shoal._columns import number as as_number
 from shoal.errors import UsageError
-from shoal.plots.style import Drawn, Figure, colour, paper_style, two_columns
+from shoal.plots.sizes import new_figure
+from shoal.plots.style import Drawn, Figure, colour, paper_style
 
 if TYPE_CHECKING:
     from shoal.run_record import RunRecord
@@ -40,7 +41,7 @@ def draw(result: RunRecord, *, flow: int = 0, start_s: float | None = None, end_
         The run did not trace the packets of this flow (``trace.segment_flows``).
     """
     with paper_style():
-        figure = Figure(figsize=(two_columns, 7.0))
+        figure = new_figure(7.0)
         axes = figure.subplots()
         data = draw_on(axes, result, flow=flow, start_s=start_s, end_s=end_s)
         legend(figure)

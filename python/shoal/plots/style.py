@@ -1,13 +1,11 @@
-"""The one style of all figures, and how they become files."""
+"""The one style of all figures."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
@@ -15,17 +13,8 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure as PlainFigure
+from matplotlib.legend import Legend
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-
-class Figure(PlainFigure):
-    """A figure that a notebook shows by itself, whatever cells before have set up."""
-
-    def _repr_png_(self) -> bytes:
-        image = io.BytesIO()
-        self.savefig(image, format="png")
-        return image.getvalue()
-
 
 # Okabe and Ito's palette (2008), which people with any colour vision tell apart, without its yellow: too light.
 palette = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -33,13 +22,11 @@ palette = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 dashes = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1.5, 1, 1.5)), (0, (3, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (2, 2)))
 markers = ("o", "s", "^", "D", "v", "P", "X")
 
-# Widths of one and two columns of IEEE proceedings, in inches.
-one_column = 3.5
-two_columns = 7.16
-
 _rc: dict[Any, Any] = {
     "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],
+    # Matplotlib brings the first one, which every layout is computed with. Programs that open an SVG without having it
+    # take the next: Verdana is drawn as wide.
+    "font.sans-serif": ["DejaVu Sans", "Bitstream Vera Sans", "Verdana", "Arial", "Helvetica"],
     "font.size": 8,
     "axes.titlesize": 8,
     "axes.titleweight": "bold",
@@ -61,7 +48,7 @@ _rc: dict[Any, Any] = {
     "ytick.labelsize": 7.5,
     "xtick.major.width": 0.6,
     "ytick.major.width": 0.6,
-    "savefig.dpi": 200,
+    "savefig.dpi": 300,
     "figure.dpi": 100,
     "figure.constrained_layout.use": True,
     "figure.constrained_layout.w_pad": 0.06,
@@ -69,9 +56,27 @@ _rc: dict[Any, Any] = {
     "text.hinting": "none",
     # A figure that is made again has the same bytes.
     "svg.hashsalt": "shoal",
-    "svg.fonttype": "path",
+    # Text stays text: journals ask for fonts of Type 1 or TrueType, and editors of figures for letters.
+    "svg.fonttype": "none",
+    "pdf.fonttype": 42,
     "path.simplify": True,
 }
+
+
+class Figure(PlainFigure):
+    """A figure that a notebook shows by itself, and that files show with fonts and resolution of the style."""
+
+    def savefig(self, *arguments: Any, **keywords: Any) -> None:
+        """Write a file as matplotlib does, in the settings of the style, whatever the user's are."""
+        with mpl.rc_context(_rc):
+            super().savefig(*arguments, **keywords)
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
+        """The picture, of twice as many dots as it is shown with, for fine screens."""
+        image = io.BytesIO()
+        self.savefig(image, format="png", dpi=200)
+        width, height = (round(100 * inches) for inches in self.get_size_inches())
+        return image.getvalue(), {"width": width, "height": height}
 
 
 @dataclass(frozen=True)
@@ -93,11 +98,6 @@ class Drawn:
     figure: PlainFigure
     data: pl.DataFrame
     note: str = ""
-
-    @cached_property
-    def svg(self) -> str:
-        """The figure as SVG text; drawn once for the file and the report."""
-        return to_svg(self.figure)
 
     @property
     def description(self) -> str:
@@ -153,16 +153,26 @@ def marker(index: int) -> str:
 def legend_above(axes: Axes, *, columns: int = 4) -> None:
     """Put the legend above the axes, where it covers no data."""
     handles, labels = axes.get_legend_handles_labels()
-    if handles:
-        axes.legend(
+    spec = axes.get_subplotspec()
+    room = 1.0 if spec is None else len(spec.colspan) / spec.get_gridspec().ncols
+    for ncols in range(min(columns, len(handles)), 0, -1):
+        legend = axes.legend(
             handles,
             labels,
             loc="lower right",
             bbox_to_anchor=(1.0, 1.0),
-            ncols=min(columns, len(handles)),
+            ncols=ncols,
             borderaxespad=0.2,
             columnspacing=1.2,
         )
+        if _fits(legend, room):
+            return
+
+
+def _fits(legend: Legend, room: float) -> bool:
+    """Whether a legend is no wider than a part of its figure."""
+    figure = legend.get_figure(root=True)
+    return figure is None or legend.get_window_extent().width <= room * figure.bbox.width
 
 
 def legend_of_figure(figure: PlainFigure, panels: Iterable[Axes], *, columns: int = 4, **more: Any) -> None:
@@ -172,8 +182,11 @@ def legend_of_figure(figure: PlainFigure, panels: Iterable[Axes], *, columns: in
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
     if entries:
-        ncols = min(columns, len(entries))
-        figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=ncols, **more)
+        for ncols in range(min(columns, len(entries)), 0, -1):
+            legend = figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=ncols, **more)
+            if ncols == 1 or _fits(legend, 1.0):
+                return
+            legend.remove()
 
 
 def label_at_edge(axes: Axes, text: str, y: float, *, size: float) -> None:
@@ -223,43 +236,3 @@ def shade_warmup(axes: Axes, start_s: float) -> None:
     """Show what the measurements leave out."""
     if start_s > 0:
         axes.axvspan(0, start_s, color="#f0f0f0", zorder=0, linewidth=0)
-
-
-def _settle(figure: PlainFigure) -> None:
-    """Compute the layout once; every format is drawn with it."""
-    if figure.get_layout_engine() is not None:
-        shown_dpi = figure.dpi
-        figure.dpi = mpl.rcParams["savefig.dpi"]
-        figure.draw_without_rendering()
-        figure.set_layout_engine("none")
-        figure.dpi = shown_dpi
-
-
-def to_svg(figure: PlainFigure) -> str:
-    """The figure as SVG text."""
-    return _written(figure, "svg", {"Date": None, "Creator": None}).decode()
-
-
-def to_png(figure: PlainFigure) -> bytes:
-    """The figure as a PNG file."""
-    return _written(figure, "png", {"Software": None})
-
-
-def _written(figure: PlainFigure, kind: str, metadata: dict[str, None]) -> bytes:
-    """The figure as a file, without dates and names of programs."""
-    buffer = io.BytesIO()
-    with paper_style():
-        _settle(figure)
-        figure.savefig(buffer, format=kind, metadata=metadata, bbox_inches="tight", pad_inches=0.04)
-    return buffer.getvalue()
-
-
-def save(drawn: Drawn | Sequence[Drawn], folder: str | Path) -> None:
-    """Write PNG, SVG, and the data as Parquet and CSV, each under the figure's name."""
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    for figure in [drawn] if isinstance(drawn, Drawn) else drawn:
-        (folder / f"{figure.name}.svg").write_text(figure.svg, encoding="utf-8", newline="\n")
-        (folder / f"{figure.name}.png").write_bytes(to_png(figure.figure))
-        figure.data.write_parquet(folder / f"{figure.name}.parquet")
-        figure.data.write_csv(folder / f"{figure.name}.csv")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 from matplotlib.axes import Axes
 
-from shoal.plots.style import Drawn, Figure, colour, paper_style, two_columns
+from shoal.plots.sizes import new_figure
+from shoal.plots.style import Drawn, colour, paper_style
 from shoal.stats import Estimate, estimate
 
 if TYPE_CHECKING:
@@ -30,9 +31,7 @@ def draw(clusters: Sequence[Sequence[RunRecord]], *, labels: Sequence[str] | Non
     names = list(dict.fromkeys(group["name"] for cluster in clusters for group in cluster[0].groups))
     rows = []
     with paper_style():
-        figure = Figure(
-            figsize=(two_columns, 0.26 * max(2, sum(len(c[0].groups) for c in clusters) + 0.6 * len(clusters)) + 0.65)
-        )
+        figure = new_figure(0.26 * max(2, sum(len(c[0].groups) for c in clusters) + 0.6 * len(clusters)) + 0.65)
         axes = figure.add_subplot()
         ticks, tick_labels, y = [], [], 0.0
         for cluster, label in zip(clusters, labels or [""], strict=True):

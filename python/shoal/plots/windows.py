@@ -9,7 +9,8 @@ from matplotlib.axes import Axes
 
 from shoal.plots.detail import detail_s
 from shoal.plots.schedule import shade_outages
-from shoal.plots.style import Drawn, Figure, colour, legend_above, paper_style, span_text, two_columns
+from shoal.plots.sizes import new_figure
+from shoal.plots.style import Drawn, colour, legend_above, paper_style, span_text
 
 if TYPE_CHECKING:
     from shoal.run_record import RunRecord
@@ -36,7 +37,7 @@ def draw(result: RunRecord, *, start_s: float | None = None, end_s: float | None
     rows = sum(len(signals.filter(pl.col("flow") == flow)["kind"].unique()) for flow in flows)
     heights = [2.2] + ([1.0] if has_alpha else []) + ([0.14 * rows + 0.1] if rows else [])
     with paper_style():
-        figure = Figure(figsize=(two_columns, sum(heights) + 0.6))
+        figure = new_figure(sum(heights) + 0.6)
         panels = list(figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights).flat)
         window = panels[0]
         for index, (flow, label) in enumerate(flows.items()):

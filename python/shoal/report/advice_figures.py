@@ -5,17 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
-from matplotlib.figure import Figure
 
-from shoal.plots.style import (
-    Drawn,
-    colour,
-    legend_of_figure,
-    logarithmic,
-    logarithmic_if_wide,
-    paper_style,
-    two_columns,
-)
+from shoal.plots.sizes import new_figure
+from shoal.plots.style import Drawn, colour, legend_of_figure, logarithmic, logarithmic_if_wide, paper_style
 
 if TYPE_CHECKING:
     from shoal.advise import Advice
@@ -37,7 +29,7 @@ def tried(advice: Advice) -> Drawn:
     ]
     frame = pl.DataFrame(rows)
     with paper_style():
-        figure = Figure(figsize=(two_columns, 3.2))
+        figure = new_figure(3.2)
         axes = figure.subplots()
         for number, law in enumerate(dict.fromkeys(row["law"] for row in rows)):
             for meets, face in ((True, colour(number)), (False, "#ffffff")):
@@ -71,7 +63,7 @@ def around(advice: Advice) -> Drawn:
     ]
     frame = pl.DataFrame(rows, infer_schema_length=None)
     with paper_style():
-        figure = Figure(figsize=(two_columns, 0.6 + 0.24 * max(1, len(rows))))
+        figure = new_figure(0.6 + 0.24 * max(1, len(rows)))
         panels = figure.subplots(1, 2, sharey=True)
         heights = list(range(len(rows)))[::-1]
         for axes, column, words in (

@@ -13,6 +13,7 @@ from shoal.errors import OutputError
 from shoal.files import write_text, writing
 from shoal.models import Model, models
 from shoal.plots import Drawn, save
+from shoal.plots.formats import to_svg
 from shoal.remarks import Remarks
 from shoal.report.explore import panels
 from shoal.report.figures import comparison_figures, figures_of
@@ -176,7 +177,7 @@ def figure_values(drawn: Drawn) -> dict[str, Any]:
         "title": drawn.title,
         "note": drawn.note,
         "description": drawn.description,
-        "svg": drawn.svg.replace('xlink:href="../', 'xlink:href="'),
+        "svg": to_svg(drawn.figure).replace('xlink:href="../', 'xlink:href="'),
         "panels": panels(drawn.figure),
     }
 

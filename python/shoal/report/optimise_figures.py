@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from shoal.plots.style import Drawn, colour, legend_of_figure, logarithmic, paper_style, two_columns
+from shoal.plots.sizes import new_figure, two_columns
+from shoal.plots.style import Drawn, colour, legend_of_figure, logarithmic, paper_style
 from shoal.search import Standing
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def front(optimised: Optimised) -> Drawn:
     """One row a pair of goals: everything tried, and beside it the finalists by fresh seeds with their intervals."""
     pairs = list(itertools.combinations(optimised.goals, 2))
     with paper_style():
-        figure = Figure(figsize=(two_columns, 2.6 * len(pairs) + 0.5))
+        figure = new_figure(2.6 * len(pairs) + 0.5)
         rows = figure.subplots(len(pairs), 2, squeeze=False)
         for panels, (across, up) in zip(rows, pairs, strict=True):
             x, y = across.expression, up.expression
@@ -76,7 +76,7 @@ def front(optimised: Optimised) -> Drawn:
 def history(optimised: Optimised) -> Drawn:
     """One panel a goal: its mean at every candidate in the order of the search; with one goal the best so far."""
     with paper_style():
-        figure = Figure(figsize=(two_columns, 2.1 * len(optimised.goals) + 0.5))
+        figure = new_figure(2.1 * len(optimised.goals) + 0.5)
         panels = figure.subplots(len(optimised.goals), 1, squeeze=False, sharex=True)[:, 0]
         for axes, goal in zip(panels, optimised.goals, strict=True):
             for holds, face, words in ((True, colour(0), "holds"), (False, "#ffffff", "fails")):
@@ -108,7 +108,7 @@ def around(optimised: Optimised) -> Drawn:
     texts = optimised.measured
     with paper_style():
         columns = len(optimised.parameters)
-        figure = Figure(figsize=(two_columns if columns > 1 else 4.0, 1.6 * len(texts) + 0.5))
+        figure = new_figure(1.6 * len(texts) + 0.5, width=two_columns if columns > 1 else 4.0)
         panels = figure.subplots(len(texts), columns, squeeze=False, sharex="col", sharey="row")
         for index, (parameter, label) in enumerate(zip(optimised.parameters, optimised.labels, strict=True)):
             for row, text in enumerate(texts):

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from shoal.plots.heat import Numbers, draw_bar, draw_heat
-from shoal.plots.style import Drawn, paper_style, two_columns
+from shoal.plots.sizes import columns_that_fit, new_figure
+from shoal.plots.style import Drawn, paper_style
 from shoal.report.sweep_axes import SweptAxes
 from shoal.runs.rows import Rows
 from shoal.stats import Estimate
@@ -44,14 +44,14 @@ def heat_maps(rows: Rows, axes: SweptAxes) -> Drawn | None:
     metrics = dict(list(rows.plan.metrics.items())[: _most_panels // len(shown)])
     maps = [(name, text, label, points) for name, text in metrics.items() for label, points in shown.items()]
     x, y = (sorted(axes.number(key, value) for value in axes.values[key]) for key in keys)
-    columns = min(2 if len(groups) < 3 else 3, len(maps))
+    columns = columns_that_fit(min(2 if len(groups) < 3 else 3, len(maps)))
     count = math.ceil(len(maps) / columns)
     # Many panels of a metric share their bar of colours.
     shares = len(shown) > 2
     titles = {label: axes.words(_rest(rows, keys, points[0])) for label, points in shown.items()}
     records: list[dict[str, object]] = []
     with paper_style():
-        figure = Figure(figsize=(two_columns, (2.3 if columns < 3 else 1.95) * count), layout="constrained")
+        figure = new_figure((2.3 if columns < 3 else 1.95) * count)
         panels = list(figure.subplots(count, columns, squeeze=False).flat)
         for spare in panels[len(maps) :]:
             spare.set_visible(False)

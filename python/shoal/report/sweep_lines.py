@@ -8,19 +8,10 @@ from typing import Any
 
 import polars as pl
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from shoal._toml import as_text
-from shoal.plots.style import (
-    Drawn,
-    colour,
-    dash,
-    legend_of_figure,
-    logarithmic_if_wide,
-    marker,
-    paper_style,
-    two_columns,
-)
+from shoal.plots.sizes import columns_that_fit, new_figure
+from shoal.plots.style import Drawn, colour, dash, legend_of_figure, logarithmic_if_wide, marker, paper_style
 from shoal.report.sweep_axes import SweptAxes
 from shoal.runs.rows import Rows
 from shoal.stats import Estimate
@@ -35,11 +26,11 @@ def lines(rows: Rows, axes: SweptAxes) -> Drawn:
     Bands are 95 % confidence intervals over the seeds.
     """
     metrics = rows.plan.metrics
-    columns = min(2, len(metrics))
+    columns = columns_that_fit(min(2, len(metrics)))
     count = math.ceil(len(metrics) / columns)
     records: list[dict[str, object]] = []
     with paper_style():
-        figure = Figure(figsize=(two_columns, 2.1 * count + 0.4))
+        figure = new_figure(2.1 * count + 0.4)
         panels = list(figure.subplots(count, columns, squeeze=False).flat)
         for spare in panels[len(metrics) :]:
             spare.set_visible(False)

@@ -12,7 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from shoal._toml import as_text
-from shoal.plots.style import Drawn, colour, legend_of_figure, marker, paper_style, two_columns
+from shoal.plots.sizes import columns_that_fit, new_figure, two_columns
+from shoal.plots.style import Drawn, colour, legend_of_figure, marker, paper_style
 from shoal.report.sweep_axes import SweptAxes, brief
 from shoal.report.sweep_lines import draw_line, dress, frame, most_lines, records_of
 from shoal.runs.rows import Rows
@@ -38,11 +39,11 @@ def ratios(rows: Rows, axes: SweptAxes) -> Drawn | None:
     first, *others = axes.values[key]
     at = {(as_text(rows[p][axes.main]), as_text(rows[p][key])): p for p in range(len(rows))}
     metrics = rows.plan.metrics
-    columns = min(2, len(metrics))
+    columns = columns_that_fit(min(2, len(metrics)))
     count = math.ceil(len(metrics) / columns)
     records: list[dict[str, object]] = []
     with paper_style():
-        figure = Figure(figsize=(two_columns, 2.1 * count + 0.4))
+        figure = new_figure(2.1 * count + 0.4)
         panels = _panels(figure, count, columns, len(metrics))
         for panel, (name, text) in zip(panels, metrics.items(), strict=True):
             for number, value in enumerate(others):
@@ -85,7 +86,7 @@ def scatter(rows: Rows, axes: SweptAxes) -> Drawn:
     metrics = metrics[: max(1, _most_panels // len(keys))]
     records = []
     with paper_style():
-        figure = Figure(figsize=(two_columns, 1.8 * len(metrics)))
+        figure = new_figure(1.8 * len(metrics))
         panels = figure.subplots(len(metrics), len(keys), squeeze=False, sharey="row")
         for row, (name, text) in enumerate(metrics):
             cells = [rows.cell(point_index, text) for point_index in range(len(rows))]
@@ -135,7 +136,7 @@ def pareto(rows: Rows, axes: SweptAxes) -> Drawn | None:
         return None
     best = front([(x.mean, y.mean) for _, x, y in known])
     with paper_style():
-        figure = Figure(figsize=(two_columns * 0.62, 2.8))
+        figure = new_figure(2.8, width=two_columns * 0.62)
         panel = figure.subplots()
         few = len(known) <= 300
         panel.scatter(

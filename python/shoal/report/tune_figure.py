@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import polars as pl
-from matplotlib.figure import Figure
 
-from shoal.plots.style import Drawn, colour, legend_of_figure, logarithmic_if_wide, one_column, paper_style, two_columns
+from shoal.plots.sizes import one_column, row_of_panels, two_columns
+from shoal.plots.style import Drawn, colour, legend_of_figure, logarithmic_if_wide, paper_style
 
 if TYPE_CHECKING:
     from shoal.search import Tuned
@@ -19,9 +19,8 @@ def draw(tuned: Tuned) -> Drawn:
     frame = tuned.to_polars().sort("value")
     with paper_style():
         width = one_column if len(comparisons) == 1 else two_columns
-        figure = Figure(figsize=(width, 2.6))
-        panels = figure.subplots(1, len(comparisons), squeeze=False)[0]
-        for axes, comparison in zip(panels, comparisons, strict=True):
+        panels = row_of_panels(len(comparisons), 2.6, width=width)
+        for axes, comparison in zip(panels.axes, comparisons, strict=True):
             text = f"{comparison.left} {comparison.operator} {comparison.right}"
             rows = frame.filter(pl.col("comparison") == text)
             x, y = rows["value"].to_numpy(), rows["left"].to_numpy()
@@ -38,5 +37,5 @@ def draw(tuned: Tuned) -> Drawn:
                 axes.axvline(tuned.answer, color=colour(1), linewidth=1.0, linestyle="--", label=tuned.side.value)
             axes.set(xlabel=tuned.label, ylabel=comparison.left)
             logarithmic_if_wide(axes.xaxis, x.tolist())
-        legend_of_figure(figure, panels[:1], columnspacing=1.0, handletextpad=0.4)
-    return Drawn("tune", f"{tuned.condition.text}", figure, frame)
+        legend_of_figure(panels.figure, panels.axes[:1], columnspacing=1.0, handletextpad=0.4)
+    return Drawn("tune", f"{tuned.condition.text}", panels.figure, frame)
