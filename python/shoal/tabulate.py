@@ -66,6 +66,17 @@ def _datagrams(runs: Runs, index: int, what: str) -> Estimate | None:
     return estimate([float(sum(table[what] for table in each if table is not None)) for each in tables])
 
 
+def run_tables(runs: Runs) -> list[Table]:
+    """Every table of a run, or of several seeds, but that of :func:`totals`."""
+    queues = [queue_table(runs, index) for index in range(len(runs[0].bottlenecks))]
+    return [group_table(runs), *wait_tables(runs), *queues, *class_tables(runs), *step_tables(runs)]
+
+
+def totals_table(runs: Runs) -> Table:
+    """The numbers of the whole run as a table, which the command line and pages show as pairs."""
+    return Table("Totals", ("Quantity", "Value"), totals(runs))
+
+
 def kernel_table(rules: Sequence[tuple[str, str]]) -> Table:
     """What each part of a scenario is on the real kernel."""
     return Table("What the scenario is on Linux", ("Scenario", "Kernel"), rules, words=2)

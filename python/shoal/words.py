@@ -5,6 +5,27 @@ from __future__ import annotations
 from shoal.stats import Estimate
 from shoal.units import Unit
 
+# What a copy has until its attributes are there.
+_nothing = Estimate(0.0, None, 0)
+
+
+class Quantity(str):
+    """A number as a person reads it, which remembers the number.
+
+    Attributes
+    ----------
+    estimate
+        Mean and half-width of the interval, in the unit that the text has.
+    """
+
+    estimate: Estimate
+
+    def __new__(cls, text: str, estimate: Estimate = _nothing) -> Quantity:
+        """Make it of what is shown and what that stands for."""
+        quantity = super().__new__(cls, text)
+        quantity.estimate = estimate
+        return quantity
+
 
 def count_of(count: int, noun: str) -> str:
     """A counted noun, as in ``1 point`` or ``2,000 points``."""
@@ -17,12 +38,12 @@ def number(value: Estimate | None, *, digits: int = 2) -> str:
         return "-"
     text = f"{value.mean:,.{digits}f}"
     # Equal values need no interval: nothing in the run was random.
-    return f"{text} ± {value.half_width:,.{digits}f}" if value.half_width else text
+    return Quantity(f"{text} ± {value.half_width:,.{digits}f}" if value.half_width else text, value)
 
 
 def significant(value: Estimate) -> str:
     """A number with four significant digits, and two of its confidence interval."""
-    return f"{value.mean:.4g}" + (f" ± {value.half_width:.2g}" if value.half_width else "")
+    return Quantity(f"{value.mean:.4g}" + (f" ± {value.half_width:.2g}" if value.half_width else ""), value)
 
 
 def scaled(value: Estimate | None, factor: float, unit: str, *, digits: int = 2) -> str:
@@ -30,7 +51,8 @@ def scaled(value: Estimate | None, factor: float, unit: str, *, digits: int = 2)
     if value is None:
         return "-"
     width = None if value.half_width is None else value.half_width * factor
-    return f"{number(Estimate(value.mean * factor, width, value.n), digits=digits)} {unit}"
+    estimate = Estimate(value.mean * factor, width, value.n)
+    return Quantity(f"{number(estimate, digits=digits)} {unit}", estimate)
 
 
 def percent(value: Estimate | None) -> str:

@@ -28,7 +28,7 @@ from shoal.runs.cases import Case, refuse_unmodelled, run_cases
 from shoal.runs.plane import Kernel, simulator
 from shoal.scenario import Scenario
 from shoal.seeds import checked_seed, seed_list
-from shoal.tabulate import class_tables, comparison_table, group_table, queue_table, step_tables, totals, wait_tables
+from shoal.tabulate import comparison_table, run_tables, totals
 from shoal.words import count_of
 
 if TYPE_CHECKING:
@@ -315,9 +315,7 @@ def _print(runs: Mapping[str, Results]) -> None:
     seeds = f"seed {first.seed}" if len(results) == 1 else said.seeds_in_words()
     plane = f" on Linux {first.data['linux']['kernel']}" if first.data["on"] == "linux" else ""
     data.sentence(f"Measured{plane} from {start:g} s to {end:g} s; {seeds}; {first.scenario.hosts}.")
-    queues = [queue_table(results, index) for index in range(len(first.bottlenecks))]
-    tables = (group_table(results), *wait_tables(results), *queues, *class_tables(results), *step_tables(results))
-    for table in tables:
+    for table in run_tables(results):
         data.blank()
         data.table(table)
     data.blank()

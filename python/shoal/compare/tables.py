@@ -82,13 +82,6 @@ def margins(kinds: Sequence[Kind]) -> Table:
     return Table("Margins", ("Quantities", "Margin", "Because"), rows, words=3)
 
 
-def markdown(table: Table) -> str:
-    """A table in Markdown."""
-    lines = [table.columns, tuple("---" if index < table.words else "--:" for index in range(len(table.columns)))]
-    escaped = [tuple(cell.replace("|", "\\|") for cell in row) for row in [*lines, *table.rows]]
-    return "".join(f"| {' | '.join(row)} |\n" for row in escaped)
-
-
 def shown(quantity: Quantity) -> tuple[str, str]:
     """The two means, with as many digits as it takes to tell them apart."""
     factor = quantity.measure.factor

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -11,11 +12,12 @@ from shoal.again import beside
 from shoal.compare.comparison import Comparison
 from shoal.compare.figures import figures
 from shoal.compare.method import method
-from shoal.compare.tables import details, head, margins, markdown, overview, verdicts
+from shoal.compare.tables import details, head, margins, overview, verdicts
 from shoal.files import write_text, writing
 from shoal.plots import save
 from shoal.report.build import figure_values
 from shoal.report.page import render
+from shoal.table_formats import FOLDER, markdown, save_tables
 from shoal.words import count_of
 
 
@@ -38,6 +40,8 @@ def write_into(comparison: Comparison, folder: Path, *, command: str, out: Path)
         for compared in comparison:
             drawn = figures(compared)
             save(drawn, folder / "figures" / compared.name if len(comparison) > 1 else folder / "figures")
+            tables = [replace(table, title=table.columns[0]) for table in details(compared)]
+            save_tables(tables, folder / FOLDER / compared.name if len(comparison) > 1 else folder / FOLDER)
             sections.append(
                 {
                     "name": compared.name,
@@ -62,6 +66,8 @@ def write_into(comparison: Comparison, folder: Path, *, command: str, out: Path)
             command=_again(comparison, out),
             version=_native.__version__,
         )
+        if len(comparison) > 1:
+            save_tables([overview(comparison), verdicts(comparison), head(comparison)], folder / FOLDER)
         write_text(folder / "comparison.html", page)
         write_text(folder / "comparison.json", comparison.json)
         _keep_scenarios(comparison, folder)

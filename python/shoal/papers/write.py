@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from shoal.plots import Drawn, save
 from shoal.report.build import Entry, figure_values, models_in, section
 from shoal.report.figures import comparison_figures, figures_of
 from shoal.report.page import render
+from shoal.table_formats import FOLDER, save_tables
 
 
 def write(paper: Paper, reproductions: Sequence[Reproduction], folder: Path, *, command: str) -> None:
@@ -66,6 +68,13 @@ def _item(reproduction: Reproduction, folder: Path) -> dict[str, Any]:
     for outcome in reproduction.outcomes:
         _save_tables(outcome, item_folder / "tables" / outcome.reading.name)
         save(outcome.figures, item_folder / "figures" / outcome.reading.name)
+    side_by_side, verdicts, shown = compared(reproduction), verdict_table(reproduction), shown_tables(reproduction)
+    titled = [
+        replace(table, title=title)
+        for table, title in ((side_by_side, "Comparison"), (verdicts, "Verdicts"))
+        if table is not None
+    ]
+    save_tables([*titled, *shown], item_folder / FOLDER)
     entries = [Entry(item.sweeps[name].title, list(reproduction.chosen.kept[name])) for name in item.compare]
     comparison = [figure_values(drawn) for drawn in _comparison(entries, item_folder)]
     sections = []
@@ -85,10 +94,10 @@ def _item(reproduction: Reproduction, folder: Path) -> dict[str, Any]:
         "text": item.text,
         "runs": reproduction.runs,
         "notes": reproduction.notes,
-        "comparison": compared(reproduction),
+        "comparison": side_by_side,
         "comparison_figures": comparison,
-        "verdicts": verdict_table(reproduction),
-        "tables": shown_tables(reproduction),
+        "verdicts": verdicts,
+        "tables": shown,
         "figures": [
             [
                 (outcome.reading, figure_values(drawn))

@@ -16,6 +16,7 @@ from shoal.report import advice_figures
 from shoal.report.build import figure_values
 from shoal.report.page import render
 from shoal.switch import find_platform
+from shoal.table_formats import FOLDER, save_tables
 
 if TYPE_CHECKING:
     from shoal.advise import Advice
@@ -33,13 +34,16 @@ def write_advice(
     with writing(folder):
         for figure in figures:
             save(figure, folder / "figures")
+        ranking, around = wording.ranking_table(advice), wording.around_table(advice)
+        situations = [wording.situation_table(standing) for standing in advice.ranking]
+        save_tables([ranking, *situations, around], folder / FOLDER)
         page = render(
             "advice.html.j2",
             title=f"A queue for {question.rate} and round trips of {question.rtt}",
             answer=wording.verdict(advice),
-            ranking=wording.ranking_table(advice),
-            situations=[wording.situation_table(standing) for standing in advice.ranking],
-            around=wording.around_table(advice),
+            ranking=ranking,
+            situations=situations,
+            around=around,
             fails=wording.fails(advice),
             joining="" if joined is None else sentence(advice, joined),
             assumptions=question.assumptions,

@@ -20,17 +20,14 @@ from shoal.report.figures import comparison_figures, figures_of
 from shoal.report.page import render
 from shoal.results import Result
 from shoal.seeds import refuse_repeated_seeds
-from shoal.table import Table
+from shoal.table_formats import FOLDER, save_tables
 from shoal.tabulate import (
-    class_tables,
     comparison_table,
-    group_table,
     kernel_table,
-    queue_table,
+    run_tables,
     shown_table,
-    step_tables,
     totals,
-    wait_tables,
+    totals_table,
 )
 
 
@@ -72,7 +69,7 @@ def load_entries(folder: str | Path) -> list[Entry]:
 
 
 def write_report(entries: Sequence[Entry], folder: Path, *, command: str) -> None:
-    """Write ``report.html``, and ``figures/`` with PNG, SVG, Parquet and CSV of every figure.
+    """Write ``report.html``, ``figures/`` with every figure, and ``summaries/`` with every table, as files for papers.
 
     Parameters
     ----------
@@ -93,6 +90,11 @@ def write_report(entries: Sequence[Entry], folder: Path, *, command: str) -> Non
             figures += [(entry.label, drawn) for drawn in figures_of(entry.runs)]
         for label, drawn in figures:
             save(drawn, folder / "figures" / label if len(entries) > 1 and label else folder / "figures")
+        for entry in entries:
+            tables = [*run_tables(entry.runs), totals_table(entry.runs)]
+            save_tables(tables, folder / FOLDER / entry.label if len(entries) > 1 else folder / FOLDER)
+        if len(entries) > 1:
+            save_tables([comparison_table([(entry.label, entry.runs) for entry in entries])], folder / FOLDER)
         write_text(folder / "report.html", html(entries, figures, command=command))
 
 
@@ -121,7 +123,6 @@ def html(entries: Sequence[Entry], figures: Sequence[tuple[str, Drawn]], *, comm
 def section(entry: Entry, figures: Sequence[Drawn]) -> dict[str, Any]:
     """Everything that the page shows of one run."""
     first = entry.runs[0]
-    queues: list[Table] = [queue_table(entry.runs, index) for index in range(len(first.bottlenecks))]
     return {
         "label": entry.label,
         "title": first.data["scenario"]["title"],
@@ -130,13 +131,7 @@ def section(entry: Entry, figures: Sequence[Drawn]) -> dict[str, Any]:
         "window": first.window,
         "seeds": [run.seed for run in entry.runs],
         "totals": totals(entry.runs),
-        "tables": [
-            group_table(entry.runs),
-            *wait_tables(entry.runs),
-            *queues,
-            *class_tables(entry.runs),
-            *step_tables(entry.runs),
-        ],
+        "tables": run_tables(entry.runs),
         "figures": [figure_values(drawn) for drawn in figures],
         "scenario": first.scenario.to_toml(),
         "version": first.version,

@@ -14,6 +14,7 @@ from shoal.report.build import figure_values, models_in
 from shoal.report.optimise_figures import draw_all
 from shoal.report.page import render
 from shoal.table import Table
+from shoal.table_formats import FOLDER, save_tables
 from shoal.template import Template
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def write_optimise_report(folder: Path, template: Template, optimised: Optimised
     figures = draw_all(optimised)
     for figure in figures:
         save(figure, folder / "figures")
+    save_tables(optimised.tables(), folder / FOLDER)
     same = Remarks.of_points(optimised.named).nothing_is_random
     lines = [*Remarks.of_runs(optimised.results or ()).notices, *([same] if same else [])]
     page = render(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,9 @@ from shoal.report.build import figure_values, models_in, models_of
 from shoal.report.page import render
 from shoal.runs.rows import Rows
 from shoal.scenario import Scenario
-from shoal.sweeps.tables import failure_lines, omitted, table_of
+from shoal.sweeps.tables import failure_lines, most_shown, omitted, table_of
 from shoal.table import Table
+from shoal.table_formats import FOLDER, save_tables
 
 if TYPE_CHECKING:
     from shoal.search import Tuned
@@ -42,6 +44,7 @@ def write_rows_report(folder: Path, rows: Rows, *, command: str) -> None:
         summary=f"{len(rows):,} points; {said.seeds_in_words(named=True)}.",
         settings=Table("", ("Name", "Values", ""), table, words=3),
         table=table_of(rows),
+        caption=f"Points, the first {most_shown:,} of {len(rows):,}" if short else "Points",
         figures=sweep_figure.draw(rows),
         models=models_of(_scenarios(rows)),
         command=command,
@@ -82,6 +85,7 @@ def write_tune_report(folder: Path, scenario: Scenario, tuned: Tuned, *, remarks
         f"{said.seeds_in_words(named=True)}.",
         settings=None,
         table=tuned.trail(),
+        caption="Values tried",
         figures=[tune_figure.draw(tuned)],
         # Seeds change no model.
         models=models_in([trial.results[0] for trial in tuned.trials]),
@@ -99,6 +103,7 @@ def _write(
     summary: str,
     settings: Table | None,
     table: Table,
+    caption: str,
     figures: Sequence[Drawn],
     models: Sequence[Model],
     notices: Sequence[str],
@@ -108,6 +113,7 @@ def _write(
 ) -> None:
     for figure in figures:
         save(figure, folder / "figures")
+    save_tables([replace(table, title=caption)], folder / FOLDER)
     page = render(
         "sweep.html.j2",
         title=scenario.title,
