@@ -414,10 +414,15 @@ def writing(folder: Path) -> Iterator[None]:
 
 def write_text(path: Path, text: str) -> None:
     """Write a file under a temporary name, then rename it: readers never see half of it."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file under a temporary name, then rename it: readers never see half of it."""
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        with partial.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with partial.open("wb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())  # some file systems report a full disk only here
         partial.replace(path)

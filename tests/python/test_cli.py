@@ -27,7 +27,7 @@ def shape(text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "verb", ["", "run", "check", "sweep", "tune", "reproduce", "report", "list", "describe", "schema", "doctor"]
+    "verb", ["", "run", "check", "sweep", "tune", "reproduce", "report", "plot", "list", "describe", "schema", "doctor"]
 )
 def test_help(inside: Cli, verb: str, snapshot: SnapshotAssertion) -> None:
     done = inside(*verb.split(), "--help")

@@ -36,6 +36,13 @@ def host_names(incomplete: str) -> Completed:
     return _named([(model.name, model.summary) for model in models() if model.kind == "host"], incomplete)
 
 
+def figure_kinds(incomplete: str) -> Completed:
+    """Kinds of figures."""
+    from shoal.plots.kinds import kinds
+
+    return _named([(name, kind.title) for name, kind in kinds.items()], incomplete)
+
+
 def _named(known: Completed, incomplete: str) -> Completed:
     return [(name, text) for name, text in known if name.startswith(incomplete)]
 

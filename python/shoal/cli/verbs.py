@@ -56,6 +56,7 @@ VERBS = {
         "Play packet scripts (packetdrill's syntax) on our TCP models or on the real kernel.",
     ),
     "report": Verb("report", "report", "Make report and figures again from saved data; nothing is run."),
+    "plot": Verb("plot", "plot", "Draw a single figure of saved results for a paper; without a kind, list the kinds."),
     "explain": Verb(
         "explain", "explain", "Say which questions a result raises, and the first cause of each that its numbers show."
     ),
