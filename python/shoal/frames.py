@@ -7,10 +7,31 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from shoal._toml import as_text
+from shoal.errors import UsageError
 from shoal.stats import Estimate
 
 if TYPE_CHECKING:
+    import pandas as pd
     import polars as pl
+
+
+def to_pandas(frame: pl.DataFrame) -> pd.DataFrame:
+    """A frame of polars as one of pandas, which takes nothing but pandas: missing numbers are NaN.
+
+    Raises
+    ------
+    UsageError
+        pandas is not installed.
+    """
+    try:
+        import pandas as pd
+    except ImportError:
+        raise UsageError("pandas is not installed", hint="pip install 'shoal[pandas]'") from None
+    columns = {
+        name: column.to_numpy() if column.dtype.is_float() else column.to_list()
+        for name, column in frame.to_dict().items()
+    }
+    return pd.DataFrame(columns, columns=frame.columns)
 
 
 def value_columns(

@@ -13,7 +13,7 @@ from shoal.files import write_text
 from shoal.models import Model
 from shoal.plots import Drawn, save
 from shoal.remarks import Remarks
-from shoal.report import sweep_figure, tune_figure
+from shoal.report import sweep_figure
 from shoal.report.build import figure_values, models_in, models_of
 from shoal.report.page import render
 from shoal.runs.rows import Rows
@@ -86,7 +86,7 @@ def write_tune_report(folder: Path, scenario: Scenario, tuned: Tuned, *, remarks
         settings=None,
         table=tuned.trail(),
         caption="Values tried",
-        figures=[tune_figure.draw(tuned)],
+        figures=[tuned.drawn],
         # Seeds change no model.
         models=models_in([trial.results[0] for trial in tuned.trials]),
         notices=[*Remarks.of_runs(tuned.results or ()).notices, *([same] if same else [])],

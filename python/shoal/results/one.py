@@ -431,6 +431,8 @@ class Result:
     def _repr_html_(self) -> str:
         from shoal import notebook
         from shoal.metrics import quantity
+        from shoal.pictures import picture_of_runs
 
         rows = [(name, quantity(name, single(value))) for name, value in self.summary.items()]
-        return notebook.heading(self.data["scenario"]["title"], f"seed {self.seed}") + notebook.table(rows)
+        title = notebook.heading(self.data["scenario"]["title"], f"seed {self.seed}")
+        return title + notebook.table(rows) + picture_of_runs([self])

@@ -155,9 +155,12 @@ class Results(Sequence[Result]):
     def _repr_html_(self) -> str:
         from shoal import notebook
         from shoal.metrics import quantity
+        from shoal.pictures import picture_of_runs
 
         title = self[0].data["scenario"]["title"] if len(self) else "No runs"
         rows = [(name, quantity(name, value)) for name, value in self.summary.items()]
-        return notebook.heading(
-            title, f"{count_of(len(self), 'seed')}, mean ± 95 % confidence interval"
-        ) + notebook.table(rows)
+        return (
+            notebook.heading(title, f"{count_of(len(self), 'seed')}, mean ± 95 % confidence interval")
+            + notebook.table(rows)
+            + (picture_of_runs(self) if len(self) else "")
+        )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shoal._arguments import explained
-from shoal.frames import interval_columns, value_columns
+from shoal.frames import interval_columns, to_pandas, value_columns
 from shoal.results import Results
 from shoal.search.candidates import Candidate, Measurement
 from shoal.search.condition import Condition
@@ -22,6 +22,7 @@ from shoal.table import Table
 from shoal.words import count_of, significant
 
 if TYPE_CHECKING:
+    import pandas as pd
     import polars as pl
 
 _superlatives = {Direction.MINIMISE: "Least", Direction.MAXIMISE: "Greatest"}
@@ -244,6 +245,10 @@ class Optimised:
     def to_polars(self) -> pl.DataFrame:
         """Give one row a candidate: its values, and what the search knew: means, half-widths, whether it holds."""
         return self._frame(self.candidates, [candidate.searched for candidate in self.candidates])
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Give :meth:`to_polars` as a pandas frame; needs the extra ``pandas``."""
+        return to_pandas(self.to_polars())
 
     def finalists_to_polars(self) -> pl.DataFrame:
         """Give one row a finalist: its values, and what fresh seeds say."""

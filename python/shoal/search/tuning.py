@@ -24,7 +24,11 @@ from shoal.template import Template, is_variable
 from shoal.words import count_of, significant
 
 if TYPE_CHECKING:
+    import pandas as pd
     import polars as pl
+    from matplotlib.figure import Figure
+
+    from shoal.plots import Drawn
 
 
 # A list of candidates is kept in memory.
@@ -157,6 +161,25 @@ class Tuned:
             rows.append((*cells, word if trial.decision.clear else f"{word}, within the noise"))
         return Table("", (*columns, ""), rows, words=0)
 
+    @property
+    def drawn(self) -> Drawn:
+        """The figure of the search with its data: every value that was tried, the limits, and the answer."""
+        from shoal.plots import trials
+
+        texts = [(f"{c.left} {c.operator} {c.right}", c.left) for c in self.condition.comparisons]
+        return trials.draw(
+            self.to_polars(),
+            texts,
+            title=self.condition.text,
+            label=self.label,
+            answer=self.answer,
+            side=self.side.value,
+        )
+
+    def plot(self) -> Figure:
+        """Draw every value that was tried, the limits of the condition, and the answer."""
+        return self.drawn.figure
+
     def _with_unit(self, value: float) -> str:
         return f"{plain(value)} {self.unit}" if self.unit else plain(value)
 
@@ -165,13 +188,21 @@ class Tuned:
 
     def _repr_html_(self) -> str:
         from shoal import notebook
+        from shoal.pictures import picture
 
         trail = self.trail()
         return (
             notebook.heading(self.verdict)
             + notebook.table(trail.rows, heads=trail.columns, words=trail.words)
+            + picture(self.drawn)
             + "".join(notebook.note(line) for line in self.remarks)
         )
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Give :meth:`to_polars` as a pandas frame; needs the extra ``pandas``."""
+        from shoal.frames import to_pandas
+
+        return to_pandas(self.to_polars())
 
     def to_polars(self) -> pl.DataFrame:
         """Give one row a trial and comparison: value, phase, both sides with half-widths, whether it holds clearly."""

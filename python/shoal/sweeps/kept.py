@@ -13,7 +13,7 @@ from shoal._arguments import explained, shown
 from shoal._toml import as_text
 from shoal.errors import UsageError
 from shoal.expression import UndefinedError
-from shoal.frames import interval_columns, value_columns
+from shoal.frames import interval_columns, to_pandas, value_columns
 from shoal.results import Result, Results, Undefined
 from shoal.runs import host_bursts
 from shoal.runs.cases import Case, run_cases
@@ -24,7 +24,9 @@ from shoal.template import Template
 from shoal.words import count_of
 
 if TYPE_CHECKING:
+    import pandas as pd
     import polars as pl
+    from matplotlib.figure import Figure
 
 
 @explained
@@ -113,6 +115,12 @@ class Sweep(Sequence[Point]):
         seeds = pl.Series("seed", [result.seed for result in runs])
         return pl.DataFrame({**columns, "seed": seeds, **numbers.to_dict()}, strict=False)
 
+    def to_pandas(
+        self, *, metrics: Mapping[str, str] | None = None, undefined: Undefined | None = None
+    ) -> pd.DataFrame:
+        """Give :meth:`to_polars` as a pandas frame; needs the extra ``pandas``."""
+        return to_pandas(self.to_polars(metrics=metrics, undefined=undefined))
+
     def means(self, *, metrics: Mapping[str, str] | None = None, undefined: Undefined | None = None) -> pl.DataFrame:
         """Give one row a point: its values, and mean and half-width of the 95 % confidence interval (``NAME_ci95``).
 
@@ -129,6 +137,33 @@ class Sweep(Sequence[Point]):
         cells = {name: [point.estimate(text, undefined=undefined) for point in self] for name, text in metrics.items()}
         columns = value_columns(point.values for point in self)
         return pl.DataFrame({**columns, **interval_columns(cells)}, strict=False)
+
+    def plot_map(self, metric: str, *, x: str | None = None, y: str | None = None, panels: str | None = None) -> Figure:
+        """Draw a metric as colours over two swept keys; with a third one, a panel for each of its values.
+
+        Parameters
+        ----------
+        metric
+            An expression over the functions that ``shoal list metrics`` shows; its mean over the seeds is drawn, in the
+            unit that its name ends with. Cells are empty where it has no value.
+        x, y, panels
+            The keys of the axes, and that of the panels, which share their colours; those with the most values are the
+            axes if not given.
+
+        Raises
+        ------
+        UsageError
+            Fewer than two keys vary, more than three do, or one has no such name.
+        """
+        from shoal.plots.maps import draw_map
+
+        if not len(self):
+            raise UsageError("this sweep has no points", hint="`shoal.sweep` with a grid makes some")
+        labels = short_names(list(self[0].values))
+        return draw_map(self._cells(metric), metric, labels, x=x, y=y, panels=panels).figure
+
+    def _cells(self, metric: str) -> list[tuple[Mapping[str, object], Estimate | None]]:
+        return [(point.values, point.estimate(metric, undefined=lambda _: None)) for point in self]
 
     def _metrics(self) -> dict[str, str]:
         from shoal.metrics import default_metrics
@@ -158,9 +193,28 @@ class Sweep(Sequence[Point]):
         ]
         count = len(self[0].results)
         seeds = "1 seed" if count == 1 else f"{count} seeds, mean ± 95 % confidence interval"
-        return notebook.heading(
-            self[0].results[0].data["scenario"]["title"], count_of(len(self), "point"), seeds
-        ) + notebook.table(rows, heads=(*names.values(), *metrics), words=len(names))
+        return (
+            notebook.heading(self[0].results[0].data["scenario"]["title"], count_of(len(self), "point"), seeds)
+            + notebook.table(rows, heads=(*names.values(), *metrics), words=len(names))
+            + self._picture(metrics)
+        )
+
+    def _picture(self, metrics: Mapping[str, str]) -> str:
+        """A map of the first metric over two or three axes, or the first two over one."""
+        from shoal.pictures import picture
+        from shoal.plots.maps import draw_lines, draw_map, varied
+
+        labels, count = short_names(list(self[0].values)), varied([point.values for point in self])
+        shown = dict(list(metrics.items())[: 2 if count == 1 else 1])
+        if not shown or not 1 <= count <= 3:
+            return ""
+        if count == 1:
+            return picture(draw_lines({name: self._cells(text) for name, text in shown.items()}, labels))
+        ((name, text),) = shown.items()
+        try:
+            return picture(draw_map(self._cells(text), name, labels))
+        except UsageError:  # there are too many panels for a picture
+            return ""
 
 
 def short_names(keys: Sequence[str]) -> dict[str, str]:

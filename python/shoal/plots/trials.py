@@ -2,26 +2,45 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import polars as pl
 
 from shoal.plots.sizes import one_column, row_of_panels, two_columns
 from shoal.plots.style import Drawn, colour, legend_of_figure, logarithmic_if_wide, paper_style
 
-if TYPE_CHECKING:
-    from shoal.search import Tuned
 
+def draw(
+    trials: pl.DataFrame,
+    comparisons: Sequence[tuple[str, str]],
+    *,
+    title: str,
+    label: str,
+    answer: float | None,
+    side: str,
+) -> Drawn:
+    """One panel a comparison: its left side at every value tried, its limit, and the answer.
 
-def draw(tuned: Tuned) -> Drawn:
-    """One panel a comparison: its left side at every value tried, its limit, and the answer."""
-    comparisons = tuned.condition.comparisons
-    frame = tuned.to_polars().sort("value")
+    Parameters
+    ----------
+    trials
+        One row a trial and comparison, as :meth:`shoal.Tuned.to_polars` gives them.
+    comparisons
+        Each as the table has it, and its left side.
+    title
+        The condition.
+    label
+        What was searched, with its unit.
+    answer
+        The value that was found, if there is one.
+    side
+        What the legend calls it: smallest or largest.
+    """
+    frame = trials.sort("value")
     with paper_style():
         width = one_column if len(comparisons) == 1 else two_columns
         panels = row_of_panels(len(comparisons), 2.6, width=width)
-        for axes, comparison in zip(panels.axes, comparisons, strict=True):
-            text = f"{comparison.left} {comparison.operator} {comparison.right}"
+        for axes, (text, left) in zip(panels.axes, comparisons, strict=True):
             rows = frame.filter(pl.col("comparison") == text)
             x, y = rows["value"].to_numpy(), rows["left"].to_numpy()
             axes.errorbar(
@@ -33,9 +52,9 @@ def draw(tuned: Tuned) -> Drawn:
                     x[some], y[some], "o", markeredgecolor=colour(0), markerfacecolor=face, label=words, markersize=4
                 )
             axes.plot(x, rows["right"].to_numpy(), ":", color="#333333", linewidth=1.0, label="limit")
-            if tuned.answer is not None:
-                axes.axvline(tuned.answer, color=colour(1), linewidth=1.0, linestyle="--", label=tuned.side.value)
-            axes.set(xlabel=tuned.label, ylabel=comparison.left)
+            if answer is not None:
+                axes.axvline(answer, color=colour(1), linewidth=1.0, linestyle="--", label=side)
+            axes.set(xlabel=label, ylabel=left)
             logarithmic_if_wide(axes.xaxis, x.tolist())
         legend_of_figure(panels.figure, panels.axes[:1], columnspacing=1.0, handletextpad=0.4)
-    return Drawn("tune", f"{tuned.condition.text}", panels.figure, frame)
+    return Drawn("tune", title, panels.figure, frame)
