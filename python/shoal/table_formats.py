@@ -135,7 +135,7 @@ class _Number:
     mean
         In its unit.
     half_width
-        Of its confidence interval, if it has one.
+        Half of its confidence interval, if it has one.
     text
         The mean as it is shown.
     width_text
@@ -173,7 +173,7 @@ class _Number:
         return next((next(iter(kind)) for kind in _kinds if self.unit in kind), self.unit)
 
     def in_unit(self, unit: str) -> _Number:
-        """The same number in a unit of the same kind, to the same digit."""
+        """Convert it to another unit of its kind, shown to the same digit."""
         if unit == self.unit:
             return self
         kind = next(kind for kind in _kinds if unit in kind)

@@ -224,7 +224,8 @@ def test_scenario_text_is_kept(scenario: shoal.Scenario) -> None:
 
 def test_a_plot_shows_itself_in_a_notebook(result: shoal.Result) -> None:
     """As IPython asks for it, whatever was imported or set up before."""
-    png = result.plot_queue()._repr_png_()  # type: ignore[attr-defined]
+    png, size = result.plot_queue()._repr_png_()  # type: ignore[attr-defined]
     assert png.startswith(b"\x89PNG\r\n")
-    # Width and height in pixels: 7.16 by 2.3 inches at 100 dots.
-    assert struct.unpack(">II", png[16:24]) == (716, 230)
+    # Width and height in pixels: 7.16 by 2.3 inches at 200 dots, shown with half as many for fine screens.
+    assert struct.unpack(">II", png[16:24]) == (1432, 460)
+    assert size == {"width": 716, "height": 230}

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.collections import QuadMesh
 
 from shoal._toml import as_text
 from shoal.errors import UsageError
@@ -21,6 +23,7 @@ from shoal.words import count_of
 
 # What a point has: the values of the swept keys, and the mean of a metric if it has one.
 Cell = tuple[Mapping[str, object], Estimate | None]
+_Grid = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 # Cells whose numbers can be read, and panels that fit on a page.
 _most_written, _most_panels = 70, 12
 
@@ -75,30 +78,38 @@ def draw_map(
         for spare in axes[len(grids) :]:
             spare.set_visible(False)
         for number, (name, grid) in enumerate(grids.items()):
-            mesh = draw_heat(
-                axes[number],
-                range(len(across)),
-                range(len(up)),
-                grid,
-                span=_span(known),
-                even=True,
-                annotate=".3g" if grid.size * columns <= _most_written else None,
-                bar=False,
+            mesh = _draw_panel(
+                axes[number], grid, across, up, span=_span(known), few=grid.size * columns <= _most_written
             )
-            _ticks(axes[number].set_xticks, _bare(across)[0])
-            _ticks(axes[number].set_yticks, _bare(up)[0])
             axes[number].set(
                 xlabel=labels[x_key] + _bare(across)[1] if number + columns >= len(grids) else "",
                 ylabel=labels[y_key] + _bare(up)[1] if number % columns == 0 else "",
                 title=textwrap.fill(name, 28),
             )
         draw_bar(axes[: len(grids)], mesh, textwrap.fill(metric, 40))
-    records = [
-        {"panel": name, x_key: across[i], y_key: up[j], "mean": None if math.isnan(value) else float(value)}
-        for name, grid in grids.items()
-        for (j, i), value in np.ndenumerate(grid)
-    ]
-    return Drawn("map", f"{metric} over {labels[x_key]} and {labels[y_key]}", figure, pl.DataFrame(records))
+    data = pl.DataFrame(list(_records(grids, (x_key, across), (y_key, up))))
+    return Drawn("map", f"{metric} over {labels[x_key]} and {labels[y_key]}", figure, data)
+
+
+def _draw_panel(
+    axes: Axes, grid: _Grid, across: list[str], up: list[str], *, span: tuple[float, float] | None, few: bool
+) -> QuadMesh:
+    """One map; a few cells have their numbers written into them."""
+    annotate = ".3g" if few else None
+    mesh = draw_heat(axes, range(len(across)), range(len(up)), grid, span=span, even=True, annotate=annotate, bar=False)
+    _ticks(axes.set_xticks, _bare(across)[0])
+    _ticks(axes.set_yticks, _bare(up)[0])
+    return mesh
+
+
+def _records(
+    grids: Mapping[str, _Grid], x: tuple[str, list[str]], y: tuple[str, list[str]]
+) -> Iterator[dict[str, object]]:
+    """What the panels show: one row a cell."""
+    for name, grid in grids.items():
+        for (j, i), value in np.ndenumerate(grid):
+            mean = None if math.isnan(value) else float(value)
+            yield {"panel": name, x[0]: x[1][i], y[0]: y[1][j], "mean": mean}
 
 
 def draw_lines(metrics: Mapping[str, Sequence[Cell]], labels: Mapping[str, str]) -> Drawn:
@@ -108,12 +119,12 @@ def draw_lines(metrics: Mapping[str, Sequence[Cell]], labels: Mapping[str, str])
     texts, unit = _bare([as_text(value) for value in ordered])
     numbers = [_number(value) for value in ordered]
     is_numeric = not any(map(math.isnan, numbers)) and (bool(unit) or texts == [as_text(value) for value in ordered])
-    place = {as_text(v): numbers[index] if is_numeric else float(index) for index, v in enumerate(ordered)}
+    positions = {as_text(v): numbers[index] if is_numeric else float(index) for index, v in enumerate(ordered)}
     records = []
     with paper_style():
         panels = row_of_panels(len(metrics), 2.1)
         for axes, (name, cells) in zip(panels.axes, metrics.items(), strict=True):
-            known = [(place[as_text(values[key])], mean) for values, mean in cells if mean is not None]
+            known = [(positions[as_text(values[key])], mean) for values, mean in cells if mean is not None]
             known.sort(key=lambda pair: pair[0])
             axes.errorbar(
                 [at for at, _ in known],
@@ -140,8 +151,12 @@ def varied(cells: Sequence[Mapping[str, object]]) -> int:
 
 def _values(cells: Sequence[Cell]) -> dict[str, list[object]]:
     """The values of every axis that varies, in the order of the sweep."""
-    every = {key: {as_text(values[key]): values[key] for values, _ in cells} for key in cells[0][0]}
-    return {key: list(values.values()) for key, values in every.items() if len(values) > 1}
+    several: dict[str, list[object]] = {}
+    for key in cells[0][0]:
+        every = {as_text(values[key]): values[key] for values, _ in cells}
+        if len(every) > 1:
+            several[key] = list(every.values())
+    return several
 
 
 def _axes(
@@ -171,9 +186,7 @@ def _sorted(values: Sequence[object]) -> list[object]:
     return list(values) if any(map(math.isnan, numbers)) else sorted(values, key=_number)
 
 
-def _grid(
-    cells: Sequence[Cell], x: tuple[str, list[str]], y: tuple[str, list[str]]
-) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+def _grid(cells: Sequence[Cell], x: tuple[str, list[str]], y: tuple[str, list[str]]) -> _Grid:
     """One row a value of y; NaN where the metric has no value."""
     grid = np.full((len(y[1]), len(x[1])), np.nan)
     for values, mean in cells:

@@ -35,9 +35,9 @@ INTRODUCTION = """# Python interface
 
 Everything below is `shoal.NAME`. Arguments after `*` are given by name. Every error that the package raises for what it
 is given derives from `shoal.ShoalError`. In a notebook, scenarios, results, sweeps and searches show themselves as
-tables, the last three with a picture, and figures as pictures, without `%matplotlib inline`. The fields of a result's `data` are listed in [result](result.md), with types in `shoal.contract`; its tables in
-[tables](tables.md), the keys of a scenario in [scenario](scenario.md), and the metrics that expressions may use in
-[metrics](metrics.md).
+tables, the last three with a picture, and figures as pictures, without `%matplotlib inline`. The fields of a result's
+`data` are listed in [result](result.md), with types in `shoal.contract`; its tables in [tables](tables.md), the keys of
+a scenario in [scenario](scenario.md), and the metrics that expressions may use in [metrics](metrics.md).
 """
 _width = 100
 
