@@ -108,7 +108,12 @@ def test_out_holds_everything(cli: Cli, folder: Path) -> None:
     figures = [
         f"figures/{name}.{kind}"
         for name in ("delay", "queue", "rates", "throughput", "windows")
-        for kind in ("csv", "parquet", "png", "svg")
+        for kind in ("csv", "parquet", "pdf", "png", "svg")
+    ]
+    summaries = [
+        f"summaries/{name}.{kind}"
+        for name in ("flow-groups", "queue-at-bottleneck", "totals")
+        for kind in ("csv", "md", "parquet", "tex")
     ]
     tables = [
         f"tables/{name}.parquet"
@@ -118,7 +123,10 @@ def test_out_holds_everything(cli: Cli, folder: Path) -> None:
         )
     ]
     assert files == sorted(
-        [".shoal", "command.txt", "packets.pcapng", "report.html", "result.json", "scenario.toml", *figures, *tables]
+        [
+            *(".shoal", "command.txt", "packets.pcapng", "report.html", "result.json", "scenario.toml"),
+            *(*figures, *summaries, *tables),
+        ]
     )
     assert not list(folder.rglob("*partial*"))
     link = json.loads((out / "result.json").read_text())["bottlenecks"][0]

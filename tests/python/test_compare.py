@@ -18,13 +18,14 @@ from shoal.compare.comparison import Ran
 from shoal.compare.headline import headlines
 from shoal.compare.kinds import Family, kinds
 from shoal.compare.quantities import Measure, measures
-from shoal.compare.tables import details, head, margins, markdown, overview, verdicts
+from shoal.compare.tables import details, head, margins, overview, verdicts
 from shoal.compare.verdicts import Levels, Pairs, decide, judge, level, power
 from shoal.compare.write import page
 from shoal.metrics import metrics
 from shoal.results import Result, Results
 from shoal.stats import benjamini_hochberg, holm, paired_difference, student_t_tail
 from shoal.table import Table
+from shoal.table_formats import markdown
 
 TENS = (10.0, 10.0, 10.0)
 

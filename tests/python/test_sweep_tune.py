@@ -144,7 +144,7 @@ def test_sweep_command(cli: Cli, folder: Path, step: shoal.Scenario) -> None:
     out = folder / "out"
     tables = [f"{name}.{kind}" for name in ("points", "runs") for kind in ("csv", "parquet")]
     names = [".shoal", "command.txt", "figures", "plan.json", "report.html", "scenario.toml", "source.toml"]
-    assert sorted(path.name for path in out.iterdir()) == sorted([*names, "sweep.json", *tables])
+    assert sorted(path.name for path in out.iterdir()) == sorted([*names, "summaries", "sweep.json", *tables])
     points = pl.read_csv(out / "points.csv")
     assert points.columns == [K, "flows.dctcp.count", "q", "q_ci95", "queue_empty(link=0)", "queue_empty(link=0)_ci95"]
     assert points["q"][3] == pytest.approx(mean)
