@@ -213,10 +213,11 @@ export class Scene {
   /** Makes the canvas as large as its place, in the pixels of the screen. */
   private fit(): void {
     const { clientWidth, clientHeight } = this.canvas;
-    const ratio = devicePixelRatio || 1;
-    if (clientWidth === this.width && clientHeight === this.height && this.canvas.width === clientWidth * ratio) return;
+    // A canvas has whole pixels, whatever the ratio is; to set its size empties it, even if the size stays.
+    const [width, height] = [clientWidth, clientHeight].map((length) => Math.round(length * (devicePixelRatio || 1)));
     [this.width, this.height] = [clientWidth, clientHeight];
-    [this.canvas.width, this.canvas.height] = [clientWidth * ratio, clientHeight * ratio];
+    if (this.canvas.width !== width) this.canvas.width = width ?? 0;
+    if (this.canvas.height !== height) this.canvas.height = height ?? 0;
   }
 
   private paint(played: number): void {

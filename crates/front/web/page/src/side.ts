@@ -194,9 +194,14 @@ export class Side {
     return own ? own.flows > 0 : this.controls.video !== "none";
   }
 
+  /** Position of a group among the kinds of flows: 2 for the video, -1 for none of them. */
+  private positionOf(group: string): number {
+    if (group === "video") return 2;
+    return this.controls.kinds.findIndex((_, i) => groupName(this.controls, i) === group);
+  }
+
   private lineOf(group: string): Line {
-    const position =
-      group === "video" ? 2 : this.controls.kinds.findIndex((_, i) => groupName(this.controls, i) === group);
+    const position = this.positionOf(group);
     const colour = COLOURS[position] ?? "third";
     return position === 1 ? { label: group, colour, dash: [6, 4] } : { label: group, colour };
   }
@@ -316,24 +321,20 @@ export class Side {
       const group = this.groupOf.get(name) ?? "";
       kinds.set(group, [...(kinds.get(group) ?? []), mean]);
     }
-    const position = (group: string) =>
-      Math.max(
-        group === "video" ? 2 : -1,
-        this.controls.kinds.findIndex((_, i) => groupName(this.controls, i) === group),
-      );
+    // The video has the control of the first kind.
+    const ccOf = (kind: number) => (this.controls.kinds[kind] ?? this.controls.kinds[0])?.cc ?? "";
     const waits = this.recent.map((window) => {
       const [middle, slowest] = [window.quantile(0.5), window.quantile(0.99)];
       return middle === null || slowest === null ? null : { middle, slowest };
     });
     return {
       rateMbps: this.controls.rateMbps,
-      kinds: [...kinds].map(([group, flows]) => ({
-        kind: position(group),
-        name: kindName(this.controls, position(group)),
-        usesEcn: usesEcn(this.controls.kinds[position(group) % 2]?.cc ?? ""),
-        flows: flows.length,
-        eachMbps: flows.reduce((sum, value) => sum + value, 0) / flows.length,
-      })),
+      kinds: [...kinds].map(([group, flows]) => {
+        const kind = this.positionOf(group);
+        const eachMbps = flows.reduce((sum, value) => sum + value, 0) / flows.length;
+        const name = kindName(this.controls, kind);
+        return { kind, name, usesEcn: usesEcn(ccOf(kind)), flows: flows.length, eachMbps };
+      }),
       ect: waits[0] ?? null,
       others: waits[1] ?? null,
       busy: this.histories.queue.mean("utilisation", RECENT_S),
