@@ -359,6 +359,9 @@ def _remove_partial(path: Path, *, is_left: bool) -> None:
     if path.is_dir():
         if _is_abandoned(path):
             shutil.rmtree(path, ignore_errors=True)
+        elif is_left:
+            # The process was killed before it marked the folder, which goes only if nobody has put anything there.
+            path.rmdir()
     elif path.is_file() and (is_left or is_capture(path) or is_packet_trace(path)):
         path.unlink()
 

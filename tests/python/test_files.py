@@ -111,6 +111,7 @@ def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
     # A folder of another program stays, and a file that only looks like a lock of ours.
     foreign = tmp_path / left.name.replace("-", "1-", 1)
     foreign.mkdir()
+    (foreign / "notes.txt").write_text("not ours")
     (tmp_path / ".mine.shoal-lock").write_text("mine")
     # Whatever the name of the next target is.
     with new_folder(tmp_path / "another"):
@@ -295,6 +296,26 @@ def test_doctor_says_what_is_optional(inside: Cli, folder: Path) -> None:
     done = inside("doctor", SHOAL_CACHE_DIR=str(folder / "cache"))
     # The table wraps a long folder over several lines, so spaces do not count here.
     assert "".join(f"{folder / 'cache'} (0 runs, 0.0 MB; shoal cache clear)".split()) in "".join(done.out.split())
+
+
+def test_a_folder_that_was_not_marked_yet_is_left_only_if_it_may_be_of_others(tmp_path: Path) -> None:
+    """A process may be killed between making its folder and marking it."""
+    pid = gone()
+    unmarked = tmp_path / f".out.{pid}-0123abcd.partial"
+    unmarked.mkdir()
+    with new_folder(tmp_path / "out"):
+        pass
+    assert unmarked.is_dir(), "no lock tells that a command died while it wrote `out`"
+    (tmp_path / ".out.shoal-lock").write_text("")
+    with new_folder(tmp_path / "out", force=True):
+        pass
+    assert {path.name for path in tmp_path.iterdir()} == {"out"}
+    unmarked.mkdir()
+    (unmarked / "notes.txt").write_text("not ours")
+    (tmp_path / ".out.shoal-lock").write_text("")
+    with new_folder(tmp_path / "out", force=True):
+        pass
+    assert (unmarked / "notes.txt").is_file()
 
 
 def test_a_sweep_that_is_killed_leaves_nothing_for_good(folder: Path, environment: dict[str, str]) -> None:

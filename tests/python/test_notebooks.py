@@ -149,28 +149,6 @@ def test_the_same_picture_twice(result: shoal.Result) -> None:
     assert result._repr_html_() == result._repr_html_()
 
 
-@pytest.mark.parametrize("is_inline", [False, True])
-def test_a_notebook_shows_pictures(tmp_path: Path, is_inline: bool) -> None:
-    """What a kernel sends to a notebook, with and without the setting of matplotlib that older guides name."""
-    nbformat = pytest.importorskip("nbformat")
-    client = pytest.importorskip("nbclient")
-    pytest.importorskip("ipykernel")
-    cells = [
-        "%matplotlib inline" if is_inline else "1",
-        "import shoal\nresult = shoal.run(shoal.Scenario.named('step-single').override({'duration': '11 s'}))",
-        "result.plot_queue()",
-        "result",
-    ]
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    book.metadata["kernelspec"] = {"name": "python3", "language": "python", "display_name": "python3"}
-    client.NotebookClient(book, timeout=60, resources={"metadata": {"path": str(tmp_path)}}).execute()
-    (figure,) = book.cells[2].outputs
-    assert base64.b64decode(figure.data["image/png"])[:6] == PNG
-    (table,) = book.cells[3].outputs
-    assert "<table>" in table.data["text/html"]
-    assert [image[:6] for image in pictures(table.data["text/html"])] == [PNG]
-
-
 def test_a_picture_needs_no_window(tmp_path: Path) -> None:
     """A figure is drawn whatever backend is set."""
     code = "import shoal; s = shoal.Scenario.named('step-single').override({'duration': '11 s'})\n"
