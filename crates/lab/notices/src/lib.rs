@@ -10,6 +10,7 @@ mod limits;
 mod no_marks;
 mod not_full;
 mod out_of_sight;
+mod passing;
 mod stalls;
 mod starvation;
 mod storm;
@@ -35,6 +36,8 @@ pub use unequal::{CONVERGING, DIFFERENT_ROUND_TRIPS, UNEQUAL, UNEVEN_LOSSES, UNE
 use shoal_measure::{Finished, Notice};
 use shoal_scenario::Experiment;
 
+use crate::passing::Passing;
+
 /// The notices of a run: those of the scenario first, then congestion of the flows' own making, starved groups in the
 /// order of the scenario, flows that are alike and share unequally, what is implausible, that nothing was marked, links
 /// that are not full, packets with ECT in two queues, what a model leaves out, and what passes no link of the result.
@@ -47,7 +50,8 @@ pub fn of_run(experiment: &Experiment, finished: &Finished<'_>) -> Vec<Notice> {
         mechanisms: Vec::new(),
     });
     let mut notices: Vec<Notice> = notes.collect();
-    let lossy = storm::find(experiment, finished);
+    let passing = Passing::new(experiment, finished.groups);
+    let lossy = storm::find(experiment, finished, &passing);
     let (mut short, mut unequal) =
         (starvation::find(experiment, finished), unequal::find(experiment, finished));
     // What is said of a group in one way is not said in a milder one, too.
@@ -62,13 +66,13 @@ pub fn of_run(experiment: &Experiment, finished: &Finished<'_>) -> Vec<Notice> {
     // The windows of a storm say nothing about rates.
     implausible.retain(|notice| notice.kind != IDLE || lossy.iter().all(|lossy| lossy.links != notice.links));
     // A link that cannot be right needs no explanation.
-    let mut not_full = not_full::find(experiment, finished);
+    let mut not_full = not_full::find(experiment, finished, &passing);
     not_full.retain(|notice| implausible.iter().chain(&lossy).all(|other| other.links != notice.links));
     notices.extend(lossy.into_iter().chain(short).chain(unequal).chain(implausible));
-    notices.extend(no_marks::find(experiment, finished));
+    notices.extend(no_marks::find(experiment, finished, &passing));
     notices.extend(cleared::find(experiment, finished));
     notices.extend(not_full);
-    notices.extend(both_queues::find(experiment, finished));
+    notices.extend(both_queues::find(experiment, finished, &passing));
     notices.extend(stalls::find(experiment, finished));
     notices.extend(out_of_sight::find(experiment, finished));
     notices

@@ -1,12 +1,15 @@
 //! Runs without a single mark, although their flows ask for marks.
 
+use std::collections::BTreeSet;
+
 use shoal_measure::{Bottleneck, Finished, Notice};
-use shoal_scenario::{App, Experiment, Flow, Link};
+use shoal_scenario::{App, Experiment, Flow, Link, LinkId};
 use shoal_tcp::{EcnSetting, EndpointConfig};
 
-use crate::backlogged::{in_words, is_backlogged, numbered, rate, window};
+use crate::backlogged::{in_words, is_backlogged, rate, window};
 use crate::cleared::{CLEARED, clearing};
 use crate::limits::{Limit, NARROWER};
+use crate::passing::Passing;
 
 /// Kind of the notice that no packet was marked.
 pub const NO_MARKS: &str = "no-marks";
@@ -30,7 +33,11 @@ const FILLED: f64 = 0.95;
 /// Part of the rate of a link below which flows do not fill it alone.
 const LITTLE: f64 = 0.5;
 
-pub(crate) fn find(experiment: &Experiment, finished: &Finished<'_>) -> Option<Notice> {
+pub(crate) fn find(
+    experiment: &Experiment,
+    finished: &Finished<'_>,
+    passing: &Passing<'_>,
+) -> Option<Notice> {
     if finished.bottlenecks.iter().any(|link| link.marked + link.arrived_marked > 0) {
         return None;
     }
@@ -41,13 +48,12 @@ pub(crate) fn find(experiment: &Experiment, finished: &Finished<'_>) -> Option<N
         return None;
     }
     // The queue that most packets pass.
-    let passes = |link: &Link| {
-        flows.iter().any(|flow| experiment.links_of(flow.forward).any(|other| other.name == link.name))
-    };
-    let links = experiment.monitored().map(|(_, link)| link).zip(finished.bottlenecks);
-    let passed = links.filter(|(link, numbers)| numbers.arrived > 0 && passes(link));
-    let (link, numbers) = passed.max_by_key(|(_, numbers)| numbers.arrived)?;
-    let unmarked = Unmarked { experiment, finished, flows, link, numbers };
+    let on_paths: BTreeSet<LinkId> =
+        flows.iter().flat_map(|flow| &experiment.paths[flow.forward as usize]).copied().collect();
+    let links = experiment.monitored().zip(finished.bottlenecks);
+    let passed = links.filter(|((id, _), numbers)| numbers.arrived > 0 && on_paths.contains(id));
+    let ((id, link), numbers) = passed.max_by_key(|(_, numbers)| numbers.arrived)?;
+    let unmarked = Unmarked { experiment, finished, passing, flows, id, link, numbers };
     let reasons: Vec<_> = unmarked.reason().into_iter().collect();
     let names = unmarked.flows.iter().map(|flow| experiment.groups[flow.group as usize].name.clone());
     Some(Notice {
@@ -82,8 +88,10 @@ fn asks_for_marks(experiment: &Experiment, flow: &Flow) -> bool {
 struct Unmarked<'a> {
     experiment: &'a Experiment,
     finished: &'a Finished<'a>,
+    passing: &'a Passing<'a>,
     /// The first flow of each group that asks for marks.
     flows: Vec<Flow>,
+    id: LinkId,
     link: &'a Link,
     numbers: &'a Bottleneck,
 }
@@ -162,9 +170,8 @@ impl Unmarked<'_> {
         let rate_bps = self.link.rate?.as_bps() as f64;
         let mut sum_bps = 0.0;
         let mut first = None;
-        for (_, flow, _) in numbered(self.experiment, self.finished.groups) {
-            let passes = self.experiment.links_of(flow.forward).any(|link| link.name == self.link.name);
-            if !passes || matches!(flow.app, App::Unresponsive { .. }) {
+        for (_, flow, _) in self.passing.numbered(self.id) {
+            if matches!(flow.app, App::Unresponsive { .. }) {
                 continue;
             }
             let limit = Limit::of(self.experiment, &flow, self.link)?;

@@ -1,11 +1,12 @@
 //! Links that flows with endless data do not fill.
 
 use shoal_measure::{Bottleneck, Finished, FlowResult, Notice};
-use shoal_scenario::{Experiment, Flow, Link};
+use shoal_scenario::{Experiment, Flow, Link, LinkId};
 use shoal_tcp::EndpointConfig;
 
-use crate::backlogged::{in_words, is_backlogged, numbered, window};
+use crate::backlogged::{in_words, is_backlogged, window};
 use crate::limits::Limit;
+use crate::passing::Passing;
 use crate::starvation::{BACKOFF, GROWING};
 
 /// Kind of the notice that flows with endless data do not fill a link.
@@ -26,13 +27,18 @@ const LEAST_TIMEOUT_S: f64 = 0.2;
 /// Part of the time in timeouts from which on they explain what is missing.
 const MUCH: f64 = 0.2;
 
-pub(crate) fn find(experiment: &Experiment, finished: &Finished<'_>) -> Vec<Notice> {
-    let links = experiment.monitored().map(|(_, link)| link).zip(finished.bottlenecks);
-    let short = links.filter(|(link, numbers)| {
+pub(crate) fn find(experiment: &Experiment, finished: &Finished<'_>, passing: &Passing<'_>) -> Vec<Notice> {
+    let links = || experiment.monitored().zip(finished.bottlenecks);
+    let mut is_full = vec![false; experiment.links.len()];
+    for ((LinkId(id), _), numbers) in links() {
+        is_full[id as usize] = numbers.utilisation.is_some_and(|utilisation| utilisation >= FULL);
+    }
+    let short = links().filter(|((_, link), numbers)| {
         let is_steady = link.schedule.is_empty() && link.impairments.is_none() && !link.drops_by_plan();
         is_steady && numbers.utilisation.is_some_and(|utilisation| utilisation < FULL)
     });
-    short.filter_map(|(link, numbers)| Idle::of(experiment, finished, link, numbers)?.notice()).collect()
+    let idle = |((id, link), numbers)| Idle::of((experiment, passing), &is_full, (id, link), numbers);
+    short.filter_map(|short| idle(short)?.notice()).collect()
 }
 
 /// A link that is not full.
@@ -49,25 +55,20 @@ struct Idle<'a> {
 impl<'a> Idle<'a> {
     /// `None` where another link or other traffic may be the reason, or the measurement is too short.
     fn of(
-        experiment: &'a Experiment,
-        finished: &'a Finished<'a>,
-        link: &'a Link,
+        (experiment, passing): (&'a Experiment, &Passing<'a>),
+        is_full: &[bool],
+        (id, link): (LinkId, &'a Link),
         numbers: &'a Bottleneck,
     ) -> Option<Self> {
         let (from, to) = window(experiment);
         let window_s = (to - from).as_secs_f64();
-        let is_full = |other: &Link| {
-            let utilisation = |number: &Bottleneck| number.utilisation.unwrap_or(0.0);
-            finished.bottlenecks.iter().any(|number| number.name == other.name && utilisation(number) >= FULL)
-        };
         let mut flows = Vec::new();
-        for (_, flow, result) in numbered(experiment, finished.groups) {
-            let mut path = experiment.links_of(flow.forward);
-            if !path.any(|other| other.name == link.name) {
-                continue;
-            }
-            let both = || experiment.links_of(flow.forward).chain(experiment.links_of(flow.backward));
-            let may_be_elsewhere = both().any(|other| other.impairments.is_some() || is_full(other));
+        for (_, flow, result) in passing.numbered(id) {
+            let path =
+                |path: u32| experiment.paths[path as usize].iter().map(|LinkId(other)| *other as usize);
+            let may_be_elsewhere = path(flow.forward)
+                .chain(path(flow.backward))
+                .any(|other| experiment.links[other].impairments.is_some() || is_full[other]);
             let round_trips = window_s / experiment.base_rtt(&flow).as_secs_f64();
             let is_short = round_trips < LEAST_ROUND_TRIPS;
             if !is_backlogged(&flow, experiment) || may_be_elsewhere || is_short {

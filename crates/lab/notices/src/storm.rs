@@ -5,10 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use shoal_measure::{Bottleneck, Finished, FlowResult, Notice, link_numbers};
+use shoal_measure::{Bottleneck, Finished, FlowResult, Notice};
 use shoal_scenario::{Experiment, Flow, Link};
 
-use crate::backlogged::{in_words, is_backlogged, numbered, packet_bits, window};
+use crate::backlogged::{in_words, is_backlogged, packet_bits, window};
+use crate::passing::Passing;
 
 /// Kind of the notice that flows flood a link with packets of which it drops most, their windows being out of all
 /// proportion to the path.
@@ -38,23 +39,13 @@ const LEAST_ROUND_TRIPS: f64 = 100.0;
 /// one that is lost.
 const FEW_PACKETS: f64 = 4.0;
 
-pub(crate) fn find(experiment: &Experiment, finished: &Finished<'_>) -> Vec<Notice> {
-    let numbers = link_numbers(experiment);
-    let links: Vec<&Link> = experiment.monitored().map(|(_, link)| link).collect();
+pub(crate) fn find(experiment: &Experiment, finished: &Finished<'_>, passing: &Passing<'_>) -> Vec<Notice> {
     let drops_much = |link: &Bottleneck| link.dropped as f64 > MUCH * link.arrived as f64;
-    if !finished.bottlenecks.iter().any(drops_much) {
-        return Vec::new();
-    }
-    let drops = links.iter().zip(finished.bottlenecks).enumerate();
-    let meant = drops.filter(|(_, (link, drops))| drops_much(drops) && !link.drops_by_plan());
+    let drops = experiment.monitored().zip(finished.bottlenecks);
+    let meant = drops.filter(|((_, link), drops)| drops_much(drops) && !link.drops_by_plan());
     meant
-        .filter_map(|(number, (link, drops))| {
-            let passes = |flow: &Flow| {
-                let path = &experiment.paths[flow.forward as usize];
-                path.iter().any(|id| numbers[id.0 as usize] == Some(number as u32))
-            };
-            let flows = numbered(experiment, finished.groups)
-                .filter(|(_, flow, _)| is_backlogged(flow, experiment) && passes(flow));
+        .filter_map(|((id, link), drops)| {
+            let flows = passing.numbered(id).filter(|(_, flow, _)| is_backlogged(flow, experiment));
             Flooded { experiment, finished, link, drops, flows: flows.collect() }.notice()
         })
         .collect()

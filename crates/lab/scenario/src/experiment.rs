@@ -218,7 +218,7 @@ impl Experiment {
     }
     /// Whether the packets of a path, an index into [`Self::paths`], pass a monitored link.
     pub fn is_monitored(&self, path: u32) -> bool {
-        self.monitored().any(|(link, _)| self.paths[path as usize].contains(&link))
+        self.links_of(path).any(|link| link.monitored && link.rate.is_some())
     }
 }
 
