@@ -14,6 +14,7 @@ from pages import check_page
 
 import shoal
 from shoal.report import Entry, write_report
+from shoal.verdict import verdict
 
 # A second of it.
 SHORT = SMALL.replace('"1 s"', '"0.2 s"').replace('"2 s"', '"0.5 s"').replace('"12 s"', '"1 s"')
@@ -50,6 +51,13 @@ def test_pages_of_runs_are_well_made(
     windows = [caption for caption in page.captions if "flows were traced" in caption]
     assert len(windows) == len(made)
     assert "All 2 flows were traced (trace.controller_flows); shown: flows 0, 1." in windows[0]
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    said = [verdict(entry.runs) for entry in made]
+    for sentence in said:
+        # In the section of the run, and at the top of a comparison.
+        assert text.count(sentence) == (2 if len(made) > 1 else 1)
+    # What is said comes first, then the picture, and then tables.
+    assert text.index('<p class="verdict">') < text.index("<svg") < text.index("<table")
     if entries is _two:
         assert "2 of 6 flows were traced (trace.controller_flows); shown: flows 0, 5." in windows[1]
 
@@ -118,7 +126,7 @@ def test_a_sweep_writes_its_report(cli: Cli, folder: Path) -> None:
     assert (done.code, done.err) == (0, "wrote out (report: out/report.html)\n")
     page = check_page(folder / "out" / "report.html")
     assert len(page.drawings) == 1
-    assert [name for tag, name in page.headings if tag == "h2"] == ["What was varied", "Measured", "Models", "Again"]
+    assert [name for tag, name in page.headings if tag == "h2"] == ["Measured", "What was varied", "Models", "Again"]
     text = (folder / "out" / "report.html").read_text(encoding="utf-8")
     for wanted in (
         "{K} packets",
@@ -155,7 +163,7 @@ def test_a_search_writes_its_report(cli: Cli, folder: Path) -> None:
     assert len(page.drawings) == 1
     text = (folder / "out" / "report.html").read_text(encoding="utf-8")
     for wanted in (
-        "<strong>Largest bottleneck.aqm.dctcp.threshold = 30 packets",
+        '<p class="verdict">Largest bottleneck.aqm.dctcp.threshold = 30 packets',
         "queue_packets() &lt; 1000",
         "dctcp-ikr",
     ):

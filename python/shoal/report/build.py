@@ -29,6 +29,7 @@ from shoal.tabulate import (
     totals,
     totals_table,
 )
+from shoal.verdict import verdict
 
 
 @dataclass(frozen=True)
@@ -120,6 +121,10 @@ def html(entries: Sequence[Entry], figures: Sequence[tuple[str, Drawn]], *, comm
     )
 
 
+#: Figures that show what the verdict says, before the numbers.
+_first = ("throughput", "delay")
+
+
 def section(entry: Entry, figures: Sequence[Drawn]) -> dict[str, Any]:
     """Everything that the page shows of one run."""
     first = entry.runs[0]
@@ -127,12 +132,14 @@ def section(entry: Entry, figures: Sequence[Drawn]) -> dict[str, Any]:
         "label": entry.label,
         "title": first.data["scenario"]["title"],
         "description": first.data["scenario"].get("description"),
+        "verdict": verdict(entry.runs),
         "notices": [*(f"{line}." for line in Remarks.of_runs(entry.runs).lines), *left_out(entry.runs)],
         "window": first.window,
         "seeds": [run.seed for run in entry.runs],
         "totals": totals(entry.runs),
         "tables": run_tables(entry.runs),
-        "figures": [figure_values(drawn) for drawn in figures],
+        "first_figures": [figure_values(drawn) for drawn in figures if drawn.name in _first],
+        "figures": [figure_values(drawn) for drawn in figures if drawn.name not in _first],
         "scenario": first.scenario.to_toml(),
         "version": first.version,
         "linux": _on_linux(first),

@@ -27,6 +27,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tables_reference, module)?)?;
     module.add_function(wrap_pyfunction!(result_fields, module)?)?;
     module.add_function(wrap_pyfunction!(explanations, module)?)?;
+    module.add_function(wrap_pyfunction!(verdict, module)?)?;
     module.add_function(wrap_pyfunction!(models::models, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::json_to_toml, module)?)?;
     module.add_function(wrap_pyfunction!(run::uncompressed, module)?)?;
@@ -73,6 +74,15 @@ fn explanations(notices: &str) -> PyResult<String> {
     let wrong = |error: serde_json::Error| PyValueError::new_err(error.to_string());
     let notices: Vec<shoal_measure::Notice> = serde_json::from_str(notices).map_err(wrong)?;
     serde_json::to_string(&shoal_notices::explanations(&notices)).map_err(wrong)
+}
+
+/// The verdict on what flows get and how long packets wait, both as JSON: `shoal_notices::Share` and
+/// `shoal_notices::Verdict`.
+#[pyfunction]
+fn verdict(share: &str) -> PyResult<String> {
+    let wrong = |error: serde_json::Error| PyValueError::new_err(error.to_string());
+    let share: shoal_notices::Share = serde_json::from_str(share).map_err(wrong)?;
+    serde_json::to_string(&shoal_notices::verdict(&share)).map_err(wrong)
 }
 
 /// Reference page of the recorded tables, in Markdown.

@@ -15,6 +15,7 @@ mod stalls;
 mod starvation;
 mod storm;
 mod unequal;
+mod verdict;
 
 pub use both_queues::BOTH_QUEUES;
 pub use cleared::{CLEARED, NOT_SEEN};
@@ -32,6 +33,7 @@ pub use starvation::{
 };
 pub use storm::{HEAVY_LOSS, OVERGROWN, SMALL_WINDOWS, STORM, UNDONE_TIMEOUT};
 pub use unequal::{CONVERGING, DIFFERENT_ROUND_TRIPS, UNEQUAL, UNEVEN_LOSSES, UNEVEN_MARKS, WITHOUT_ECN};
+pub use verdict::{Kind, Share, Verdict, Wait, verdict};
 
 use shoal_measure::{Finished, Notice};
 use shoal_scenario::Experiment;
