@@ -371,3 +371,28 @@ def test_page_explains_itself(comparison: Comparison) -> None:
         if one.startswith("|") and other.startswith("|"):
             assert one.replace("\\|", "").count("|") == other.replace("\\|", "").count("|")
     assert len(rows) > 10
+
+
+def test_a_notebook_shows_all_differences(comparison: Comparison) -> None:
+    frame = comparison.to_polars()
+    assert frame.height == sum(len(compared.quantities) for compared in comparison)
+    page = comparison._repr_html_()
+    assert page.count("src='data:image/png;base64,") == 1
+    for compared in comparison:
+        counts = [len(compared.having(verdict)) for verdict in Verdict]
+        assert sum(counts) == frame.filter(frame["scenario"] == compared.name).height
+        assert f"<td style='text-align:left'>{compared.name}</td>" in page
+        assert "".join(f"<td style='text-align:right'>{count}</td>" for count in counts) in page
+    assert repr(comparison).startswith("<shoal.compare.Comparison: 2 scenarios, 3 seeds; ")
+
+
+def test_marks_stand_where_the_margins_are(comparison: Comparison) -> None:
+    (axes,) = comparison.drawn.figure.axes
+    frame = comparison.to_polars().drop_nulls("margins")
+    marks = sorted((x, y) for line in axes.get_lines() for x, y in zip(*line.get_data(), strict=True))
+    heights = {"random": 1, "exact": 0}
+    rows = zip(frame["margins"], frame["scenario"], strict=True)
+    assert marks == sorted((margin, heights[name]) for margin, name in rows)
+    for verdict in Verdict:
+        beyond = frame.filter(frame["verdict"] == verdict)["margins"].abs()
+        assert verdict is not Verdict.DIFFERENT or (beyond > 1).all()

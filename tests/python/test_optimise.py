@@ -289,6 +289,15 @@ def test_both_numbers_of_the_optimum_are_said(single: shoal.Optimised) -> None:
     assert f"Not clearly worse, of all that was tried: {P} " in text
 
 
+def test_a_notebook_shows_the_search(single: shoal.Optimised, double: shoal.Optimised) -> None:
+    for optimised, names in ((single, ["history"]), (double, ["front", "history"])):
+        assert [drawn.name for drawn in optimised.drawn] == names
+        assert optimised._repr_html_().count("src='data:image/png;base64,") == 1
+    front = double.drawn[0].figure
+    tried = [line for line in front.axes[0].get_lines() if str(line.get_label()).startswith("tried")]
+    assert sum(len(line.get_xdata()) for line in tried) == len(double.candidates)
+
+
 def test_the_front_stands_in_the_order_of_its_goals(double: shoal.Optimised) -> None:
     assert double.chosen is not None
     assert double.chosen in double.front

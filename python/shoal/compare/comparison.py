@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from shoal import _native
 from shoal.compare.headline import Headline, headlines
@@ -17,6 +17,14 @@ from shoal.compare.verdicts import Decision, Margin, Pairs, Verdict, decide, lev
 from shoal.results import Results
 from shoal.scenario import Scenario
 from shoal.stats import Difference, Estimate, estimate, paired_difference
+from shoal.words import count_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    from matplotlib.figure import Figure
+
+    from shoal.plots import Drawn
 
 schema_version = 2
 
@@ -117,7 +125,7 @@ def worst_of_families(quantities: Sequence[Quantity]) -> dict[Family, Quantity]:
     return {family: worst[family] for family in Family if family in worst}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison(Sequence[Compared]):
     """All scenarios of a comparison, in the order asked for."""
 
@@ -184,6 +192,61 @@ class Comparison(Sequence[Compared]):
     def missed(self) -> list[str]:
         """Titles of the targets that the medians miss."""
         return [headline.title for headline in self.headlines if headline.is_missed]
+
+    def to_polars(self) -> pl.DataFrame:
+        """Give one row a scenario and quantity: both means, the difference in margins, and the verdict."""
+        import polars as pl
+
+        rows = [(compared, quantity) for compared in self for quantity in compared.quantities]
+        signed = [(quantity.difference.value, quantity.in_margins) for _, quantity in rows]
+        margins = [math.copysign(size, value) if math.isfinite(size) else None for value, size in signed]
+        return pl.DataFrame(
+            {
+                "scenario": pl.Series([compared.name for compared, _ in rows], dtype=pl.String),
+                "quantity": pl.Series([quantity.measure.name for _, quantity in rows], dtype=pl.String),
+                "simulator": pl.Series([quantity.sim.mean for _, quantity in rows], dtype=pl.Float64),
+                "linux": pl.Series([quantity.linux.mean for _, quantity in rows], dtype=pl.Float64),
+                "margins": pl.Series(margins, dtype=pl.Float64),
+                "verdict": pl.Series([quantity.verdict.value for _, quantity in rows], dtype=pl.String),
+            }
+        )
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Give :meth:`to_polars` as a pandas frame; needs the extra ``pandas``."""
+        from shoal.frames import to_pandas
+
+        return to_pandas(self.to_polars())
+
+    @property
+    def drawn(self) -> Drawn:
+        """The figure of all differences, in margins, with its data."""
+        from shoal.plots import margins
+
+        return margins.draw(self.to_polars())
+
+    def plot(self) -> Figure:
+        """Draw all differences in the margins within which they do not matter."""
+        return self.drawn.figure
+
+    def _counts(self) -> list[tuple[str, ...]]:
+        """How many quantities of each scenario have each verdict."""
+        return [(compared.name, *(str(len(compared.having(verdict))) for verdict in Verdict)) for compared in self]
+
+    def __repr__(self) -> str:
+        different = sum(len(compared.having(Verdict.DIFFERENT)) for compared in self)
+        scenarios, seeds = count_of(len(self), "scenario"), count_of(len(self.seeds), "seed")
+        return f"<shoal.compare.Comparison: {scenarios}, {seeds}; {different} of {self.tests} tests differ>"
+
+    def _repr_html_(self) -> str:
+        from shoal import notebook
+        from shoal.pictures import picture
+
+        kernel = self.kernel
+        return (
+            notebook.heading(f"Simulator and Linux {kernel['release']}", count_of(len(self.seeds), "seed"))
+            + picture(self.drawn)
+            + notebook.table(self._counts(), heads=("Scenario", *(verdict.value for verdict in Verdict)))
+        )
 
     @property
     def json(self) -> str:

@@ -53,6 +53,9 @@ def write_into(comparison: Comparison, folder: Path, *, command: str, out: Path)
                     "scenario": compared.scenario.to_toml(),
                 }
             )
+        differences = comparison.drawn
+        if len(comparison) > 1:
+            save(differences, folder / "figures")
         page = render(
             "compare.html.j2",
             title="Simulator and Linux: " + (comparison[0].scenario.title if len(comparison) == 1 else "comparison"),
@@ -62,6 +65,7 @@ def write_into(comparison: Comparison, folder: Path, *, command: str, out: Path)
             verdicts=verdicts(comparison),
             overview=overview(comparison),
             margins=margins(comparison.kinds),
+            differences=[figure_values(differences)] if len(comparison) > 1 else [],
             sections=sections,
             command=_again(comparison, out),
             version=_native.__version__,

@@ -24,6 +24,9 @@ from shoal.words import count_of, significant
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+    from matplotlib.figure import Figure
+
+    from shoal.plots.style import Drawn
 
 _superlatives = {Direction.MINIMISE: "Least", Direction.MAXIMISE: "Greatest"}
 
@@ -304,6 +307,30 @@ class Optimised:
         keys = dict.fromkeys((parameter.key for parameter in self.parameters), pl.Float64)
         return pl.DataFrame({**columns, **self._numbers(measured)}, schema_overrides=keys)
 
+    # As pictures.
+
+    @property
+    def drawn(self) -> list[Drawn]:
+        """The figures of the search with their data: with several goals the front, and the order of the search."""
+        from shoal.plots import goals
+
+        tried, finalists = self.to_polars(), self.finalists_to_polars()
+        chosen = None if self.chosen is None else self.chosen.number
+        history = goals.history(tried, self._goals, chosen=chosen)
+        if len(self.goals) == 1:
+            return [history]
+        judged = [self.standing(finalist) for finalist in self.finalists]
+        standings = ["" if judgement is None else judgement.standing.value for judgement in judged]
+        return [goals.front(tried, finalists, self._goals, standings=standings, chosen=chosen), history]
+
+    def plot(self) -> Figure:
+        """Draw the front of several goals, or how the search came to its optimum."""
+        return self.drawn[0].figure
+
+    @property
+    def _goals(self) -> list[tuple[str, str]]:
+        return [(goal.expression, goal.direction.value) for goal in self.goals]
+
     def _numbers(self, measured: Sequence[Measurement]) -> dict[str, pl.Series]:
         """Means and half-widths of what tables show, and whether the condition holds."""
         import polars as pl
@@ -323,9 +350,11 @@ class Optimised:
 
     def _repr_html_(self) -> str:
         from shoal import notebook
+        from shoal.pictures import picture
 
         return (
             notebook.heading(self.verdict)
+            + picture(self.drawn[0])
             + "".join(notebook.table(table.rows, heads=table.columns, words=table.words) for table in self.tables())
             + "".join(notebook.note(line) for line in self.remarks)
         )
