@@ -69,6 +69,7 @@ def front(
                 at = finalists.filter(pl.col("candidate") == (-1 if chosen is None else chosen))
                 _points(axes, at, x, y, best_colour, best_colour, "compromise")
                 axes.set(xlabel=", ".join(across), ylabel=", ".join(up))
+                axes.locator_params(axis="x", nbins=6)
             panels[0].set_title("Everything tried")
             panels[1].set_title("Finalists")
         legend_of_figure(figure, rows[0], columns=6, columnspacing=1.0, handletextpad=0.4)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import polars as pl
+from matplotlib.ticker import SymmetricalLogLocator
 
 from shoal.plots.sizes import new_figure
 from shoal.plots.style import Drawn, colour, legend_of_figure, paper_style
@@ -39,14 +40,16 @@ def draw(differences: pl.DataFrame) -> Drawn:
                     markeredgecolor=edge, markerfacecolor=face, label=verdict,
                 )  # fmt: skip
         # What is far away must not hide what is near.
-        axes.set_xscale("symlog", linthresh=2.0)
+        axes.set_xscale("symlog", linthresh=1.0)
+        axes.xaxis.set_major_locator(SymmetricalLogLocator(base=10, linthresh=1.0, subs=(1, 2, 5)))
+        axes.xaxis.set_major_formatter("{x:g}")
         axes.set_yticks(range(len(scenarios))[::-1], scenarios)
         axes.set_ylim(-0.6, len(scenarios) - 0.4)
         axes.set_xlabel("Simulator minus Linux, in margins")
         axes.grid(axis="y", linewidth=0.3)
         legend_of_figure(figure, [axes])
     left_out = differences["margins"].null_count()
-    note = "Grey: differences that do not matter; the axis is linear up to two margins and logarithmic beyond."
+    note = "Grey: differences that do not matter; the axis is linear up to one margin and logarithmic beyond."
     if left_out:
         note += f" Not shown: {left_out} whose margin is zero."
     return Drawn("margins", "Differences of all quantities", figure, differences, note)
