@@ -3,13 +3,31 @@
 from __future__ import annotations
 
 import base64
+import re
 from pathlib import Path
 
 import nbclient
 import nbformat
 import pytest
 
+ROOT = Path(__file__).parents[2]
 PNG = b"\x89PNG\r\n"
+
+
+def executed(cells: list[str], folder: Path) -> list[list[nbformat.NotebookNode]]:
+    """The outputs of cells that a kernel has run."""
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    book.metadata["kernelspec"] = {"name": "python3", "language": "python", "display_name": "python3"}
+    nbclient.NotebookClient(book, timeout=120, resources={"metadata": {"path": str(folder)}}).execute()
+    return [cell.outputs for cell in book.cells]
+
+
+def test_the_example_of_the_readme_shows_a_picture(tmp_path: Path) -> None:
+    (block,) = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.M | re.DOTALL)
+    assert block.rstrip().endswith("result.plot_queue()")
+    ((printed, figure),) = executed([block], tmp_path)
+    assert printed.text.startswith("A flow of reno gets ")
+    assert base64.b64decode(figure.data["image/png"])[:6] == PNG
 
 
 @pytest.mark.parametrize("is_inline", [False, True])
@@ -21,11 +39,7 @@ def test_a_notebook_shows_pictures(tmp_path: Path, is_inline: bool) -> None:
         "result.plot_queue()",
         "result",
     ]
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    book.metadata["kernelspec"] = {"name": "python3", "language": "python", "display_name": "python3"}
-    nbclient.NotebookClient(book, timeout=60, resources={"metadata": {"path": str(tmp_path)}}).execute()
-    (figure,) = book.cells[2].outputs
+    _, _, (figure,), (table,) = executed(cells, tmp_path)
     assert base64.b64decode(figure.data["image/png"])[:6] == PNG
-    (table,) = book.cells[3].outputs
     assert "<table>" in table.data["text/html"]
     assert table.data["text/html"].count("src='data:image/png;base64,") == 1

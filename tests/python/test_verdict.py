@@ -22,9 +22,13 @@ def test_a_sentence_has_the_numbers_of_the_tables() -> None:
     )
     wait_ms = 1e3 * result.bottlenecks[0]["delay_s"]["all"]["p50"]
     assert dctcp > 1.5 * reno
-    assert verdict([result]) == (
-        f"A flow of dctcp gets {dctcp / reno:.1f} times as much as one of reno; half of the packets wait "
-        f"{wait_ms:.1f} ms or less."
+    assert (
+        result.verdict
+        == shoal.Results([result]).verdict
+        == (
+            f"A flow of dctcp gets {dctcp / reno:.1f} times as much as one of reno; half of the packets wait "
+            f"{wait_ms:.1f} ms or less."
+        )
     )
 
 

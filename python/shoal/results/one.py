@@ -132,6 +132,13 @@ class Result:
         return explanations(self.notices)
 
     @property
+    def verdict(self) -> str:
+        """Who gets what and who waits, in one sentence; empty if nothing can be said."""
+        from shoal.verdict import verdict
+
+        return verdict([self])
+
+    @property
     def window(self) -> tuple[float, float]:
         """Start and end of the measurements, in s."""
         return self.data["window"]["start_s"], self.data["window"]["end_s"]
@@ -435,4 +442,4 @@ class Result:
 
         rows = [(name, quantity(name, single(value))) for name, value in self.summary.items()]
         title = notebook.heading(self.data["scenario"]["title"], f"seed {self.seed}")
-        return title + notebook.table(rows) + picture_of_runs([self])
+        return title + notebook.note(self.verdict) + picture_of_runs([self]) + notebook.table(rows)

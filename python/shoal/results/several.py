@@ -142,6 +142,13 @@ class Results(Sequence[Result]):
         with writing(folder):
             write_text(folder / "results.json", self.json)
 
+    @property
+    def verdict(self) -> str:
+        """Who gets what and who waits, in one sentence about the means; empty if nothing can be said."""
+        from shoal.verdict import verdict
+
+        return verdict(self) if len(self) else ""
+
     @cached_property
     def identical(self) -> bool:
         """Whether there are several runs and their seeds make no difference: nothing random decided anything."""
@@ -161,6 +168,7 @@ class Results(Sequence[Result]):
         rows = [(name, quantity(name, value)) for name, value in self.summary.items()]
         return (
             notebook.heading(title, f"{count_of(len(self), 'seed')}, mean ± 95 % confidence interval")
-            + notebook.table(rows)
+            + notebook.note(self.verdict)
             + (picture_of_runs(self) if len(self) else "")
+            + notebook.table(rows)
         )
