@@ -60,8 +60,9 @@ let presets: Preset[] = [];
 let controls: Controls = DEFAULT;
 /** The controls of the run in progress, if there is one. */
 let inProgress: Controls | null = null;
-/** The first flow of each group of that run. */
+/** The first flow of each group of that run, and whether the packets of the group say that they may be marked. */
 let firsts: number[] = [0];
+let usesEcn: boolean[] = [];
 let sides: Side[] = [];
 let form: Form = "as TOML";
 let running = true;
@@ -146,7 +147,7 @@ function on(message: FromWorker): void {
       // A link moves the sliders, too; a slider that is being moved stays as it is.
       if (JSON.stringify(message.controls) !== JSON.stringify(controls)) built = "";
       controls = inProgress = message.controls;
-      firsts = message.firsts;
+      ({ firsts, usesEcn } = message);
       build();
       now = 0;
       note(message.why ? `A new run: ${message.why}.` : "A new run from 0 s.");
@@ -269,7 +270,7 @@ function build(): void {
     at("sides").replaceChildren(...sides.map((side) => side.root));
     if (focus) document.getElementById(focus)?.focus();
   }
-  for (const side of sides) side.begin(controls, firsts);
+  for (const side of sides) side.begin(controls, firsts, usesEcn);
 }
 
 function choose(number: number, name: string, parameters: Parameters): void {

@@ -232,9 +232,6 @@ export function flowName(controls: Controls, firsts: number[], flow: number): st
   return `${kindName(controls, kind)} ${flow - (firsts[kind] ?? 0) + 1}`;
 }
 
-/** Whether the packets of a congestion control say that they may be marked, unless a scenario says otherwise. */
-export const usesEcn = (cc: string): boolean => /^(dctcp|prague|ecn-)/.test(cc);
-
 /** Name of a kind of flows as a reader knows it; the kind behind those of the controls is the video. */
 export function kindName(controls: Controls, kind: number): string {
   const name = controls.kinds[kind] ? groupName(controls, kind) : "video";

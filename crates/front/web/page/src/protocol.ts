@@ -46,7 +46,7 @@ export interface News {
 
 export type FromWorker =
   | { type: "ready"; version: string; presets: Preset[] }
-  | { type: "began"; controls: Controls; firsts: number[]; why: string | null }
+  | { type: "began"; controls: Controls; firsts: number[]; usesEcn: boolean[]; why: string | null }
   | { type: "news"; time: number; over: boolean; behind: boolean; sides: News[]; bytes: number }
   | { type: "steady"; queues: string[]; sides: Json[][]; durationS: number; warmupS: number }
   | { type: "progress"; done: number; of: number }

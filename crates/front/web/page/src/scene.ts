@@ -63,6 +63,15 @@ export function lookOf(numbers: Float64Array, rateMbps: number): Look {
   return { fromS, slow: slowness(rateMbps), happenings, waiting };
 }
 
+/** Places of a picture of this size, in pixels. */
+function placesOf(width: number, height: number) {
+  const size = width < 420 ? 6 : 8;
+  const mouth = Math.round(width * 0.6);
+  const ground = height - 30;
+  const rows = Math.max(4, Math.floor((ground - 14) / (size + 1)));
+  return { size, mouth, ground, rows, step: size + 1, senders: Math.min(70, width * 0.14), end: width - 4 };
+}
+
 export class Scene {
   readonly root = element("div", { class: "scene" });
   private readonly canvas = element("canvas", { role: "img" });
@@ -81,6 +90,7 @@ export class Scene {
   private spokenAt = -Infinity;
   private width = 0;
   private height = 0;
+  private places = placesOf(0, 0);
 
   constructor(
     private readonly title: string,
@@ -109,25 +119,15 @@ export class Scene {
     this.counts = { marked: 0, dropped: 0, left: 0 };
   }
 
-  /** Places of the picture, in pixels. */
-  private places() {
-    const { width, height } = this;
-    const size = width < 420 ? 6 : 8;
-    const mouth = Math.round(width * 0.6);
-    const ground = height - 30;
-    const rows = Math.max(4, Math.floor((ground - 14) / (size + 1)));
-    return { size, mouth, ground, rows, step: size + 1, senders: Math.min(70, width * 0.14), end: width - 4 };
-  }
-
   /** Where the packet at this position of the queue stands: the first is at the bottom, beside the link. */
   private slot(position: number): [number, number] {
-    const { size, mouth, ground, rows, step } = this.places();
+    const { size, mouth, ground, rows, step } = this.places;
     const column = Math.floor(position / rows);
     return [mouth - size - 4 - column * step, ground - size - (position % rows) * step];
   }
 
   private sender(flow: number): [number, number] {
-    const { senders, ground } = this.places();
+    const { senders, ground } = this.places;
     return [senders, 14 + (this.kindOf(flow) + 0.5) * ((ground - 10) / 3)];
   }
 
@@ -215,7 +215,10 @@ export class Scene {
     const { clientWidth, clientHeight } = this.canvas;
     // A canvas has whole pixels, whatever the ratio is; to set its size empties it, even if the size stays.
     const [width, height] = [clientWidth, clientHeight].map((length) => Math.round(length * (devicePixelRatio || 1)));
-    [this.width, this.height] = [clientWidth, clientHeight];
+    if (clientWidth !== this.width || clientHeight !== this.height) {
+      [this.width, this.height] = [clientWidth, clientHeight];
+      this.places = placesOf(clientWidth, clientHeight);
+    }
     if (this.canvas.width !== width) this.canvas.width = width ?? 0;
     if (this.canvas.height !== height) this.canvas.height = height ?? 0;
   }
@@ -227,7 +230,7 @@ export class Scene {
     const style = getComputedStyle(document.documentElement);
     const colour = (name: string) => style.getPropertyValue(`--${name}`);
     const kinds = [colour("scalable"), colour("classic"), colour("video")];
-    const { size, mouth, ground, end, rows, step } = this.places();
+    const { size, mouth, ground, end, rows, step, senders } = this.places;
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.clearRect(0, 0, this.width, this.height);
     pen.font = `${this.width < 420 ? 11 : 12}px ${style.fontFamily || "sans-serif"}`;
@@ -247,10 +250,10 @@ export class Scene {
       const y = 14 + (kind + 0.5) * ((ground - 10) / 3);
       pen.fillStyle = kinds[kind] ?? "";
       pen.beginPath();
-      pen.arc(this.places().senders, y, 4, 0, 7);
+      pen.arc(senders, y, 4, 0, 7);
       pen.fill();
       pen.textAlign = "right";
-      pen.fillText(name, this.places().senders - 8, y + 4);
+      pen.fillText(name, senders - 8, y + 4);
     }
     const box = (item: Item, x: number, y: number, turned = 0) => {
       pen.save();
@@ -271,7 +274,7 @@ export class Scene {
       pen.restore();
     };
     // Those that wait move up without a jump.
-    const columns = Math.max(1, Math.floor((mouth - this.places().senders - 30) / step));
+    const columns = Math.max(1, Math.floor((mouth - senders - 30) / step));
     this.queue.forEach((item, position) => {
       const [x, y] = this.slot(position);
       item.x += (x - item.x) * 0.35;

@@ -4,7 +4,7 @@ import { DelayWindow } from "./delays";
 import { element, keepHeight } from "./dom";
 import type { Account } from "./explain";
 import { History } from "./history";
-import { STEP_S, flowName, groupName, kindName, kindOf, usesEcn, type Controls, type Preset } from "./plan";
+import { STEP_S, flowName, groupName, kindName, kindOf, type Controls, type Preset } from "./plan";
 import { leaves, type Parameters } from "./parameters";
 import { Plot, type Line } from "./plots";
 import type { News } from "./protocol";
@@ -32,8 +32,9 @@ export class Side {
   readonly choice: HTMLSelectElement;
   private readonly scene: Scene;
   private readonly facts = new Facts();
-  /** The first flow of each group. */
+  /** The first flow of each group, and whether its packets say that they may be marked. */
   private firsts: number[] = [0];
+  private usesEcn: boolean[] = [];
   private readonly fields = element("div", { class: "parameters" });
   private readonly words = element("p", { class: "words" });
   private readonly happened = element("div", { class: "happened" });
@@ -214,8 +215,8 @@ export class Side {
   }
 
   /** Forgets what was shown: another run begins. */
-  begin(controls: Controls, firsts: number[]): void {
-    this.firsts = firsts;
+  begin(controls: Controls, firsts: number[], usesEcn: boolean[]): void {
+    [this.firsts, this.usesEcn] = [firsts, usesEcn];
     this.show(controls);
     this.scene.begin();
     for (const history of Object.values(this.histories)) history.clear();
@@ -321,8 +322,6 @@ export class Side {
       const group = this.groupOf.get(name) ?? "";
       kinds.set(group, [...(kinds.get(group) ?? []), mean]);
     }
-    // The video has the control of the first kind.
-    const ccOf = (kind: number) => (this.controls.kinds[kind] ?? this.controls.kinds[0])?.cc ?? "";
     const waits = this.recent.map((window) => {
       const [middle, slowest] = [window.quantile(0.5), window.quantile(0.99)];
       return middle === null || slowest === null ? null : { middle, slowest };
@@ -333,7 +332,7 @@ export class Side {
         const kind = this.positionOf(group);
         const eachMbps = flows.reduce((sum, value) => sum + value, 0) / flows.length;
         const name = kindName(this.controls, kind);
-        return { kind, name, usesEcn: usesEcn(ccOf(kind)), flows: flows.length, eachMbps };
+        return { kind, name, usesEcn: this.usesEcn[kind] ?? false, flows: flows.length, eachMbps };
       }),
       ect: waits[0] ?? null,
       others: waits[1] ?? null,
@@ -482,8 +481,9 @@ export class Side {
     if (others) parts.push("others ", element("b", {}, ms(others.middle)), ` (slowest 1 %: ${ms(others.slowest)}); `);
     if (busy !== null) parts.push(`the link is ${(busy * 100).toFixed(1)} % busy.`);
     if (frames) parts.push(` Video: ${frames.late} of ${frames.of} frames late since the start.`);
-    this.words.replaceChildren(...parts);
-    return this.words.textContent ?? "";
+    const text = parts.map((part) => (typeof part === "string" ? part : part.textContent)).join("");
+    if (text !== this.words.textContent) this.words.replaceChildren(...parts);
+    return text;
   }
 
   /** Draws with the present colours and width. */

@@ -77,41 +77,82 @@ function lengths(share: Share): { who: string; wait: Wait; colour: string }[] {
   ];
 }
 
-/** Bars for rates, a length for the delay, and the clock of the video. */
+/** What stands beside a bar, the bar's length as a part of the whole, and its colour. */
+interface Bar {
+  text: string;
+  hint?: string;
+  part: number;
+  colour: string;
+}
+
+/** A line of text with a bar, which is changed in place: it is drawn with each picture. */
+class Fact {
+  private readonly text = new Text();
+  private readonly hint = element("span", { class: "hint" });
+  private readonly bar: HTMLElement;
+  readonly root: HTMLElement;
+
+  constructor(isThin: boolean, title: string) {
+    this.bar = element("span", { class: isThin ? "bar thin" : "bar" });
+    this.root = element(
+      "div",
+      { class: "fact", title },
+      element("span", {}, this.text, this.hint),
+      element("span", { class: "track" }, this.bar),
+    );
+  }
+
+  show({ text, hint = "", part, colour }: Bar): void {
+    this.text.data = text;
+    this.hint.textContent = hint;
+    this.bar.style.width = `${Math.min(100, 100 * part)}%`;
+    this.bar.style.background = `var(--${colour})`;
+  }
+}
+
+/** Bars for rates, lengths for delays, and the clock of the video. */
 export class Facts {
   readonly root = element("div", { class: "facts" });
+  private readonly rates: Fact[] = [];
+  private readonly delays: Fact[] = [];
+  private readonly clock = element("span", {});
+  private readonly video = element("div", { class: "fact clock" }, element("i", {}), this.clock);
 
   show(share: Share): void {
-    const bars = share.kinds.map(({ kind, name, flows, eachMbps }) => {
-      const bar = element("span", { class: "bar" });
-      bar.style.width = `${Math.min(100, (100 * eachMbps * flows) / share.rateMbps)}%`;
-      bar.style.background = `var(--${COLOURS[kind] ?? "third"})`;
-      const what = `${flows} ${name}: ${mbps(eachMbps)}${flows > 1 ? " each" : ""}`;
-      return element("div", { class: "fact" }, element("span", {}, what), element("span", { class: "track" }, bar));
-    });
-    this.root.replaceChildren(...bars, ...this.delays(share), ...this.clock(share));
+    const rates = share.kinds.map(({ kind, name, flows, eachMbps }) => ({
+      text: `${flows} ${name}: ${mbps(eachMbps)}${flows > 1 ? " each" : ""}`,
+      part: (eachMbps * flows) / share.rateMbps,
+      colour: COLOURS[kind] ?? "third",
+    }));
+    const delays = lengths(share).map(({ who, wait, colour }) => ({
+      text: `${who ? `${who} waits` : "Packets wait"} ${ms(wait.middle)}`,
+      hint: ` (slowest 1 %: ${ms(wait.slowest)})`,
+      part: wait.middle / LENGTH_S,
+      colour,
+    }));
+    const bars = [
+      ...fill(this.rates, rates, () => new Fact(false, "The whole length is the rate of the link.")),
+      ...fill(this.delays, delays, () => new Fact(true, `The whole length is ${ms(LENGTH_S)}.`)),
+    ];
+    const shown = share.frames ? [...bars, this.video] : bars;
+    const isSame = shown.length === this.root.children.length && shown.every((fact, i) => fact === this.root.children[i]);
+    if (!isSame) this.root.replaceChildren(...shown);
+    this.tick(share.frames);
   }
 
-  private delays(share: Share): HTMLElement[] {
-    return lengths(share).map(({ who, wait, colour }) => {
-      const bar = element("span", { class: "bar thin" });
-      bar.style.width = `${Math.min(100, (100 * wait.middle) / LENGTH_S)}%`;
-      bar.style.background = `var(--${colour})`;
-      const slowest = element("span", { class: "hint" }, ` (slowest 1 %: ${ms(wait.slowest)})`);
-      return element(
-        "div",
-        { class: "fact", title: `The whole length is ${ms(LENGTH_S)}.` },
-        element("span", {}, `${who ? `${who} waits` : "Packets wait"} ${ms(wait.middle)}`, slowest),
-        element("span", { class: "track" }, bar),
-      );
-    });
-  }
-
-  private clock({ frames }: Share): HTMLElement[] {
-    if (!frames) return [];
+  private tick(frames: Share["frames"]): void {
+    if (!frames) return;
     const { late, of, lastIsLate } = frames;
-    const text = `Video: ${lastIsLate ? "late" : "on time"} (${late} of ${of} frames late)`;
-    const mark = element("i", {});
-    return [element("div", { class: `fact clock${lastIsLate ? " late" : ""}` }, mark, element("span", {}, text))];
+    this.clock.textContent = `Video: ${lastIsLate ? "late" : "on time"} (${late} of ${of} frames late)`;
+    this.video.classList.toggle("late", lastIsLate);
   }
+}
+
+/** Shows bars in facts, of which there are as many as were ever needed; gives the elements of those that are shown. */
+function fill(facts: Fact[], bars: Bar[], make: () => Fact): HTMLElement[] {
+  return bars.map((bar, i) => {
+    const fact = (facts[i] ??= make());
+    fact.show(bar);
+    return fact.root;
+  });
 }

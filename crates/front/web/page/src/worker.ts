@@ -91,10 +91,12 @@ function boot(wasm: ArrayBuffer, texts: Shipped[]): void {
 function restart(controls: Controls, why: string | null): void {
   const wanted = begin(controls);
   const begun: Side[] = [];
+  let usesEcn: boolean[] = [];
   try {
     for (const [i, name] of controls.queues.entries()) {
       const own = preset(name);
       const given = read(scenario(wanted, own, i), own.name);
+      usesEcn = ecnOf(given);
       const accountant = new Accountant((flow) => flowName(controls, firstFlows(wanted), flow));
       const live = new Live(given, undefined, true);
       begun.push({ preset: own, live, accountant, lookedAt: -Infinity, lookRateMbps: 0, waitingSince: 0 });
@@ -108,7 +110,13 @@ function restart(controls: Controls, why: string | null): void {
   [plan, sides, target] = [wanted, begun, 0];
   last = performance.now();
   mayDraw = true;
-  tell({ type: "began", controls, firsts: firstFlows(plan), why });
+  tell({ type: "began", controls, firsts: firstFlows(plan), usesEcn, why });
+}
+
+/** Of each group, whether its packets say that they may be marked: the engine knows it of every congestion control. */
+function ecnOf(given: Scenario): boolean[] {
+  const { flows } = JSON.parse(given.json()) as { flows: { ecn: string }[] };
+  return flows.map(({ ecn }) => ecn !== "off");
 }
 
 /** Lets the run in progress go on with other controls, or begins a new one if it cannot. */
