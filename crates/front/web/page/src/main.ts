@@ -4,6 +4,7 @@ import { CONTROLS, HOSTS, show } from "./controls";
 import { at, element, save } from "./dom";
 import type { Controls, Preset, Json } from "./plan";
 import type { Parameters } from "./parameters";
+import { onPrint } from "./print";
 import type { FromWorker, Shipped, ToWorker } from "./protocol";
 import { fromFragment, toFragment } from "./share";
 import { Side } from "./side";
@@ -503,6 +504,11 @@ async function readFile(file: File | undefined): Promise<void> {
 
 function setTheme(dark: boolean): void {
   document.documentElement.dataset["theme"] = dark ? "dark" : "light";
+  refresh();
+}
+
+/** Draws everything anew. */
+function refresh(): void {
   for (const side of sides) side.refresh();
 }
 
@@ -512,7 +518,7 @@ function followTheme(): void {
   dark.addEventListener("change", () => setTheme(dark.matches));
   let width = 0;
   new ResizeObserver(() => {
-    if (width !== document.body.clientWidth) for (const side of sides) side.refresh();
+    if (width !== document.body.clientWidth) refresh();
     width = document.body.clientWidth;
   }).observe(document.body);
 }
@@ -540,6 +546,7 @@ function listen(): void {
 at("tour-place").replaceWith(tour.root);
 at("about").before(glossary());
 followTheme();
+onPrint(refresh);
 toolbar();
 requestAnimationFrame(animate);
 for (const id of BUTTONS) at(id).inert = true;

@@ -31,10 +31,21 @@ export interface What {
   explored?: boolean;
 }
 
-/** How far outside the window a plot is drawn, so that scrolling meets no empty one. */
+/** How far outside the window a plot is drawn with each picture, so that scrolling meets no old one. */
 const MARGIN = "300px";
+/** Time between two drawings of plots that are outside of the window, in ms. */
+const UNSEEN_MS = 100;
 const plots = new WeakMap<Element, Plot>();
-/** Tells plots that move with time whether a reader can see them: the others are drawn when they come into view. */
+/** Plots with data that are not drawn yet, since nobody sees them; the one that waits longest comes first. */
+const behind = new Set<Plot>();
+let timer = 0;
+/** Plots outside of the window are drawn one after the other, for pictures of the whole page and for print. */
+function catchUp(): void {
+  const [plot] = behind;
+  plot?.draw();
+  timer = behind.size > 0 ? (setTimeout(catchUp, UNSEEN_MS) as unknown as number) : 0;
+}
+/** Tells plots that move with time whether a reader can see them. */
 const watch = new IntersectionObserver(
   (entries) => entries.forEach((entry) => plots.get(entry.target)?.see(entry.isIntersecting)),
   { rootMargin: MARGIN },
@@ -181,10 +192,14 @@ export class Plot {
     this.data = [x, ...values] as uPlot.AlignedData;
     this.lines = lines;
     this.whole = range;
-    if (this.isSeen) this.draw();
+    if (this.isSeen) return this.draw();
+    behind.add(this);
+    timer ||= setTimeout(catchUp, UNSEEN_MS) as unknown as number;
   }
 
-  private draw([min, max]: [number, number] = this.whole): void {
+  /** Draws what was shown last. */
+  draw([min, max]: [number, number] = this.whole): void {
+    behind.delete(this);
     const { lines } = this;
     if (!lines) return;
     const same = lines.length === this.drawn.length && lines.every((line, i) => line.label === this.drawn[i]?.label);
@@ -208,8 +223,8 @@ export class Plot {
 
   /** Draws anew with the present colours and width. */
   refresh(): void {
-    if (!this.plot || !this.lines) return;
-    const { min, max } = this.plot.scales["x"] ?? {};
+    if (!this.lines) return;
+    const { min, max } = this.plot?.scales["x"] ?? {};
     this.build(this.lines);
     // A reader's zoom stays.
     this.draw(this.what.explored && min != null && max != null ? [min, max] : this.whole);

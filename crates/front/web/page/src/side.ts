@@ -486,8 +486,9 @@ export class Side {
     return text;
   }
 
-  /** Draws with the present colours and width. */
+  /** Draws with the present colours and width, whether a reader sees it or not. */
   refresh(): void {
+    this.scene.draw(performance.now());
     for (const plot of Object.values(this.plots)) plot.refresh();
   }
 }

@@ -135,8 +135,9 @@ export class Facts {
       ...fill(this.delays, delays, () => new Fact(true, `The whole length is ${ms(LENGTH_S)}.`)),
     ];
     const shown = share.frames ? [...bars, this.video] : bars;
-    const isSame = shown.length === this.root.children.length && shown.every((fact, i) => fact === this.root.children[i]);
-    if (!isSame) this.root.replaceChildren(...shown);
+    const { children } = this.root;
+    if (shown.length !== children.length || shown.some((fact, i) => fact !== children[i]))
+      this.root.replaceChildren(...shown);
     this.tick(share.frames);
   }
 

@@ -431,6 +431,58 @@ for (const [name, options] of Object.entries({
       },
     ));
 
+/** Plots, and how many of them have a coloured line: axes and texts are grey. */
+const drawn = (page) =>
+  page.$$eval(".plot", (plots) => ({
+    plots: plots.length,
+    drawn: plots.filter((plot) => {
+      const canvas = plot.querySelector("canvas");
+      const { data } = canvas?.getContext("2d").getImageData(0, 0, canvas.width, canvas.height) ?? { data: [] };
+      const isColoured = (i) => {
+        const colour = data.slice(i, i + 3);
+        return data[i + 3] > 200 && Math.max(...colour) - Math.min(...colour) > 60;
+      };
+      for (let i = 0; i < data.length; i += 4) if (isColoured(i)) return true;
+      return false;
+    }).length,
+  }));
+
+test("a picture of the whole page has all plots, though no reader has seen them", () =>
+  open({}, async (page) => {
+    await reach(page, 1);
+    await page.waitForTimeout(3000);
+    assert.deepEqual(await drawn(page), { plots: 14, drawn: 14 });
+  }));
+
+/** A browser in which no plot is drawn while nobody sees it. */
+const unseen = `{
+  const wait = setTimeout;
+  globalThis.setTimeout = (work, ms, ...rest) => (ms === 100 ? 1 : wait(work, ms, ...rest));
+}`;
+test("print has all plots, on light ground and with the list of words, and the screen is as before afterwards", () =>
+  open({ dark: true, before: unseen }, async (page) => {
+    await reach(page, 2);
+    await page.click("#pause");
+    assert.ok((await drawn(page)).drawn < 14, "nobody has looked");
+    const state = () =>
+      page.evaluate(() => [document.documentElement.dataset.theme, document.querySelector("#words").open]);
+    await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+    assert.deepEqual(await drawn(page), { plots: 14, drawn: 14 });
+    assert.deepEqual(await state(), ["light", true]);
+    await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+    assert.deepEqual(await state(), ["dark", false]);
+    // Print of a browser, and its preview by the tools of a developer.
+    await page.emulateMedia({ media: "print" });
+    await page.waitForFunction(() => document.querySelector("#words").open);
+    assert.deepEqual(await state(), ["light", true]);
+    const wider = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+    assert.equal(wider, false, "nothing is wider than the paper");
+    await page.emulateMedia({ media: "screen" });
+    await page.waitForFunction(() => !document.querySelector("#words").open);
+    assert.ok((await page.pdf()).length > 50_000);
+    assert.deepEqual(await state(), ["dark", false]);
+  }));
+
 test("reduced motion means few pictures of the same time", () =>
   open({ still: true }, async (page) => {
     await reach(page, 1);
