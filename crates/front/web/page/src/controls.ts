@@ -22,8 +22,9 @@ const ECHOES: [Feedback | "", string][] = [
 
 const VIDEOS: [Video, string][] = [
   ["none", "none"],
-  ["constant", "4 Mbit/s, frames due in 50 ms"],
-  ["adaptive", "adapts to its sender, frames due in 80 ms"],
+  ["remote", "1 Mbit/s, due in 20 ms"],
+  ["constant", "4 Mbit/s, due in 50 ms"],
+  ["adaptive", "adapts itself, due in 80 ms"],
 ];
 
 const KINDS = [

@@ -37,7 +37,7 @@ const DEFAULT: Controls = {
   ],
   host: "ideal",
   lossPermille: 0,
-  video: "none",
+  video: "remote",
   seed: 1,
 };
 

@@ -19,11 +19,12 @@ export interface Kind {
 /** Each mark by itself, as RFC 8257 says; or every ACK until CWR, as RFC 3168 does. */
 export type Feedback = "dctcp" | "classic";
 
-/** No video, one of a constant rate, or one whose encoder follows the rate of its sender. */
-export type Video = "none" | "constant" | "adaptive";
+/** No video, small pictures that are due at once, one of a constant rate, or an encoder that follows its sender. */
+export type Video = "none" | "remote" | "constant" | "adaptive";
 
 /** What a video writes: frames of one size, or of an encoder. */
 const VIDEOS: Record<Exclude<Video, "none">, Json> = {
+  remote: { frame: "5 kB", every: "40 ms", deadline: "20 ms" },
   constant: { frame: "20 kB", every: "40 ms", deadline: "50 ms" },
   adaptive: { frame: { min_rate: "150 kbit/s", max_rate: "20 Mbit/s" }, every: "40 ms", deadline: "80 ms" },
 };

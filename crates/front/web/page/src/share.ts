@@ -11,7 +11,17 @@ export const LOSS_PERMILLE = { min: 0, max: 50 } as const;
 const FEEDBACKS: Feedback[] = ["dctcp", "classic"];
 
 /** How links say which video there is. */
-const VIDEOS: Record<Exclude<Video, "none">, string> = { constant: "1", adaptive: "adaptive" };
+const VIDEOS: Record<Exclude<Video, "none">, string> = {
+  remote: "remote",
+  constant: "1",
+  adaptive: "adaptive",
+};
+
+/** The video that links call so. */
+function videoOf(name: string): Video {
+  const [video] = Object.entries(VIDEOS).find(([, said]) => said === name) ?? ["none"];
+  return video as Video;
+}
 
 const SIDES = ["left", "right"] as const;
 
@@ -83,11 +93,7 @@ export function fromFragment(
     lossPermille: words.has("loss")
       ? number("losses on the path in packets of a thousand", words.get("loss"), LOSS_PERMILLE)
       : 0,
-    video: words.has("video")
-      ? word("the video", words.get("video"), Object.values(VIDEOS)) === VIDEOS.constant
-        ? "constant"
-        : "adaptive"
-      : "none",
+    video: words.has("video") ? videoOf(word("the video", words.get("video"), Object.values(VIDEOS))) : "none",
     seed: words.has("seed") ? number("the seed", words.get("seed"), { min: 1, max: 1e9 }) : 1,
   };
 }

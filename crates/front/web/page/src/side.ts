@@ -17,7 +17,7 @@ const SPAN_S = 30;
 /** Time over which words and distributions look back, in s. */
 const RECENT_S = 5;
 /** Frames that are shown. */
-const FRAMES = 60;
+const FRAMES = 50;
 /** Shortest time for which an account of what happened is shown, in ms. */
 const READING_MS = 900;
 const COLOURS = ["scalable", "classic", "video", "third"];
@@ -44,7 +44,7 @@ export class Side {
   private readonly video = element(
     "div",
     {},
-    element("h3", {}, "Video: frames on time (filled) and late (hollow)"),
+    element("h3", {}, "Video: the last two seconds, frames on time (filled) and late (hollow)"),
     this.frames,
   );
   private readonly plots: {
@@ -341,7 +341,12 @@ export class Side {
       dropsPerS: thousands(this.histories.queue.mean("drops", RECENT_S)),
       frames:
         this.allFrames > 0
-          ? { late: this.lateFrames, of: this.allFrames, lastIsLate: this.shownFrames.at(-1) ?? false }
+          ? {
+              late: this.lateFrames,
+              of: this.allFrames,
+              lateNow: this.shownFrames.filter((isLate) => isLate).length,
+              ofNow: this.shownFrames.length,
+            }
           : null,
     };
   }
@@ -462,7 +467,8 @@ export class Side {
 
   private drawFrames(): void {
     if (this.controls.video === "none") return;
-    this.frames.replaceChildren(...this.shownFrames.map((late) => element("span", { class: late ? "late" : "" })));
+    while (this.frames.children.length < this.shownFrames.length) this.frames.append(element("span"));
+    [...this.frames.children].forEach((frame, i) => (frame.className = this.shownFrames[i] ? "late" : ""));
     this.frames.setAttribute("role", "img");
     this.frames.setAttribute("aria-label", `${this.lateFrames} of ${this.allFrames} frames late`);
   }

@@ -51,7 +51,9 @@ export function table(sides: Json[][], heads: string[], note: string): HTMLEleme
   );
   for (const pair of Object.keys(one?.metrics.rate_ratio ?? {}))
     row(`Ratio of rates, ${pair}`, 1, "", (result) => result.metrics.rate_ratio[pair]);
-  row("Jain's index of all flows", 1, "", (result) => result.metrics.jain);
+  // A video sends what it has, and no more: whoever reads the index must know that it counts.
+  const hasVideo = one?.groups.some(({ name }) => name === "video");
+  row(`Jain's index of all flows${hasVideo ? ", with the video" : ""}`, 1, "", (result) => result.metrics.jain);
   for (const [name, key] of [
     ["ECN-capable packets", "ect"],
     ["other packets", "not_ect"],

@@ -24,7 +24,10 @@ const TERMS = {
     "Computers at both ends: ideal ones send each packet by itself, others hand several packets at once to their " +
     "network card, as real ones do.",
   "Random loss": "Packets that are lost on the way behind the queue, as on a radio link; of a thousand.",
-  Video: "A call: a picture every 40 ms, which is of use only if it is complete in time.",
+  Video:
+    "A picture every 40 ms, which is of use only if all of it has arrived in time: within 20 ms for whoever steers " +
+    "something by it, as in a game from afar; within 50 ms or 80 ms for a call. Its sender has the control and the " +
+    "round-trip time of the first kind of flows.",
   delay:
     "How long a packet waits in the queue. \u201cThe slowest 1 %\u201d are the packets that wait longest: all " +
     "others wait shorter.",

@@ -20,7 +20,8 @@ export interface Share {
   /** Packets that the queue marks and drops in a second. */
   marksPerS: number | null;
   dropsPerS: number | null;
-  frames: { late: number; of: number; lastIsLate: boolean } | null;
+  /** Frames of the video since the start, and those of the last moment. */
+  frames: { late: number; of: number; lateNow: number; ofNow: number } | null;
 }
 
 /** Ratio of rates up to which two kinds get the same, and from which on one is starved. */
@@ -35,10 +36,12 @@ const COLOURS = ["scalable", "classic", "video"];
 export const ms = (seconds: number): string => `${(seconds * 1000).toFixed(seconds < 0.00995 ? 2 : 1)} ms`;
 export const mbps = (value: number): string => `${value.toFixed(value < 9.95 ? 2 : 1)} Mbit/s`;
 
+/** The kinds of flows that the controls have: all but the video. */
+const senders = (share: Share): Share["kinds"] => share.kinds.filter(({ kind }) => kind < 2);
+
 /** What happens, in a sentence. */
 export function verdict(share: Share): string {
-  const kinds = share.kinds.filter(({ kind }) => kind < 2);
-  const [first, second] = [...kinds].sort((a, b) => b.eachMbps - a.eachMbps);
+  const [first, second] = senders(share).sort((a, b) => b.eachMbps - a.eachMbps);
   if (!first) return "Nothing is sent yet.";
   return `${rates(first, second)}${waits(share)}.`;
 }
@@ -62,7 +65,7 @@ function waits(share: Share): string {
 function lengths(share: Share): { who: string; wait: Wait; colour: string }[] {
   const { ect, others } = share;
   const who = (usesEcn: boolean) =>
-    share.kinds
+    senders(share)
       .filter((kind) => kind.usesEcn === usesEcn)
       .map(({ name }) => name)
       .join(" and ") || (usesEcn ? "ECN" : "others");
@@ -119,7 +122,8 @@ export class Facts {
   private readonly video = element("div", { class: "fact clock" }, element("i", {}), this.clock);
 
   show(share: Share): void {
-    const rates = share.kinds.map(({ kind, name, flows, eachMbps }) => ({
+    // The video has its clock.
+    const rates = senders(share).map(({ kind, name, flows, eachMbps }) => ({
       text: `${flows} ${name}: ${mbps(eachMbps)}${flows > 1 ? " each" : ""}`,
       part: (eachMbps * flows) / share.rateMbps,
       colour: COLOURS[kind] ?? "third",
@@ -143,9 +147,9 @@ export class Facts {
 
   private tick(frames: Share["frames"]): void {
     if (!frames) return;
-    const { late, of, lastIsLate } = frames;
-    this.clock.textContent = `Video: ${lastIsLate ? "late" : "on time"} (${late} of ${of} frames late)`;
-    this.video.classList.toggle("late", lastIsLate);
+    const { lateNow, ofNow } = frames;
+    this.clock.textContent = lateNow > 0 ? `Video: ${lateNow} of ${ofNow} frames late` : "Video: on time";
+    this.video.classList.toggle("late", lateNow > 0);
   }
 }
 

@@ -58,6 +58,15 @@ for (const [name, width, height] of [
       assert.match(facts, /Slow motion, 1 : 100.*2 DCTCP: [\d.]+ Mbit\/s each.*2 CUBIC: [\d.]+ Mbit\/s each/);
     }));
 
+test("the video of the beginning comes too late behind one queue, and in time beside it", () =>
+  open({}, async (page) => {
+    await reach(page, 6);
+    const clocks = await page.$$eval(".clock", (all) => all.map((clock) => clock.textContent));
+    assert.match(clocks[0], /^Video: (4\d|50) of 50 frames late$/);
+    assert.equal(clocks[1], "Video: on time");
+    assert.match(await words(page, 1), /1 Video (0\.9\d|1\.[01]\d) Mbit.* frames late since the start/);
+  }));
+
 test("the picture moves, and is a still that changes now and then for those who want it", async () => {
   const pictures = async (still) =>
     open({ still }, async (page) => {

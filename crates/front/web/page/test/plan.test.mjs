@@ -156,6 +156,7 @@ test("a link gives back what it was made from", () => {
     CONTROLS,
     { ...CONTROLS, ...ends },
     { ...CONTROLS, video: "constant" },
+    { ...CONTROLS, video: "remote" },
     {
       ...CONTROLS,
       video: "adaptive",
