@@ -2,6 +2,7 @@
 
 import { CONTROLS, HOSTS, show } from "./controls";
 import { at, element, save } from "./dom";
+import { drawer } from "./drawer";
 import type { Controls, Preset, Json } from "./plan";
 import type { Parameters } from "./parameters";
 import { onPrint } from "./print";
@@ -20,7 +21,7 @@ const FILE_MAX = 200_000;
 /** Time between two pictures in ms, if the reader has asked for reduced motion. */
 const STILL_MS = 500;
 /** Sections with buttons that ask something of the simulator: they cannot be pressed before it is ready. */
-const BUTTONS = ["tour", "papers", "time", "steady", "share"];
+const BUTTONS = ["tour", "papers", "bar", "time", "steady", "share"];
 /** Time between two stills of the pictures in ms, if the reader has asked for reduced motion. */
 const STILL_SCENE_MS = 1000;
 /** Shortest time for which the sentences of what happens now stay, in ms. */
@@ -269,6 +270,8 @@ function build(): void {
     );
     at("stages").replaceChildren(...sides.map((side) => side.stage));
     at("sides").replaceChildren(...sides.map((side) => side.root));
+    const [left, right] = sides;
+    if (left && right) left.pair(right);
     if (focus) document.getElementById(focus)?.focus();
   }
   for (const side of sides) side.begin(controls, firsts, usesEcn);
@@ -404,12 +407,15 @@ function toolbar(): void {
   });
   const themes = element(
     "button",
-    { type: "button", class: "push", click: () => setTheme(document.documentElement.dataset["theme"] !== "dark") },
+    { type: "button", click: () => setTheme(document.documentElement.dataset["theme"] !== "dark") },
     "Dark or light",
   );
-  at("time").replaceChildren(
+  at("bar").replaceChildren(
     element("span", { id: "clock", "aria-label": "Simulated time" }, "0.0 s"),
     element("button", { id: "pause", type: "button", class: "main", click: () => setRunning(!running) }, "Pause"),
+    ...drawer(),
+  );
+  at("time").replaceChildren(
     element(
       "button",
       { type: "button", click: () => (setRunning(false), send({ type: "step", seconds: 0.1 })) },

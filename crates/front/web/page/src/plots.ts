@@ -60,6 +60,8 @@ export class Plot {
   private drawn: Line[] = [];
   private isSeen = false;
   private data: uPlot.AlignedData = [[]];
+  /** The plot beside it of the same quantity, which has the same vertical axis. */
+  private twin: Plot | null = null;
   /** The range that is shown in full. */
   private whole: [number, number] = [0, 1];
   private readonly canvas = element("div", { role: "img" });
@@ -102,6 +104,11 @@ export class Plot {
       plots.set(this.root, this);
       watch.observe(this.root);
     }
+  }
+
+  /** Gives both plots one vertical axis, so that they can be compared. */
+  pair(twin: Plot): void {
+    [this.twin, twin.twin] = [twin, this];
   }
 
   /** The plot has come into view, or has left it. */
@@ -211,11 +218,17 @@ export class Plot {
     });
   }
 
-  private bounds(): { min: number; max: number } {
-    const [low, high] = this.what.yRange ?? [0, null];
+  /** The largest value. */
+  private most(): number {
     let most = 0;
     for (const line of this.data.slice(1))
       for (const value of line ?? []) if (value != null && value > most) most = value;
+    return most;
+  }
+
+  private bounds(): { min: number; max: number } {
+    const [low, high] = this.what.yRange ?? [0, null];
+    const most = Math.max(this.most(), this.twin?.most() ?? 0);
     // In steps, so that the axis does not tremble.
     const step = 10 ** Math.floor(Math.log10(most || 1));
     return { min: low, max: high ?? (Math.ceil((most * 1.05) / step) * step || 1) };

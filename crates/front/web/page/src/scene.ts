@@ -65,7 +65,7 @@ export function lookOf(numbers: Float64Array, rateMbps: number): Look {
 
 /** Places of a picture of this size, in pixels. */
 function placesOf(width: number, height: number) {
-  const size = width < 420 ? 6 : 8;
+  const size = width < 360 ? 6 : 8;
   const mouth = Math.round(width * 0.6);
   const ground = height - 30;
   const rows = Math.max(4, Math.floor((ground - 14) / (size + 1)));
@@ -154,7 +154,8 @@ export class Scene {
     });
     const { slow } = look;
     this.caption.textContent =
-      `Slow motion, 1 : ${slow}: ${((LOOK_S / slow) * 1000).toPrecision(2)} ms from ${look.fromS.toFixed(2)} s on.`;
+      `Slow motion, ${slow} times slower: the ${((LOOK_S / slow) * 1000).toPrecision(2)} ms after ` +
+      `${look.fromS.toFixed(2)} s.`;
   }
 
   private advance(look: Look, played: number): void {
@@ -233,7 +234,7 @@ export class Scene {
     const { size, mouth, ground, end, rows, step, senders } = this.places;
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.clearRect(0, 0, this.width, this.height);
-    pen.font = `${this.width < 420 ? 11 : 12}px ${style.fontFamily || "sans-serif"}`;
+    pen.font = `${this.width < 360 ? 11 : 12}px ${style.fontFamily || "sans-serif"}`;
     // The link, as wide as a packet, and the ground on which the queue stands.
     pen.fillStyle = colour("grid");
     pen.fillRect(mouth, ground - size - 3, end - mouth, size + 6);

@@ -158,6 +158,9 @@ export class Side {
         kinds.filter((line) => line.label.startsWith("dctcp")),
       ),
     };
+    // On phones the sides are swiped, so each plot says whose it is.
+    for (const { root } of Object.values(this.plots))
+      root.querySelector("h3")?.prepend(element("span", { class: "where" }, `${where}: `));
     keepHeight(this.words);
     keepHeight(this.happened);
     this.scene = new Scene(
@@ -187,6 +190,11 @@ export class Side {
       this.video,
       element("div", { class: "plots" }, ...Object.values(this.plots).map((plot) => plot.root)),
     );
+  }
+
+  /** Gives the plots of both sides the same axes. */
+  pair(other: Side): void {
+    for (const [name, plot] of Object.entries(this.plots)) plot.pair(other.plots[name as keyof Side["plots"]]);
   }
 
   /** Whether there are flows of this kind. */

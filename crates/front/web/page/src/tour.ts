@@ -165,6 +165,8 @@ export class Tour {
 
   private show(): void {
     const own = STEPS[this.step];
+    // A phone has room for the pictures and a step, if it shows nothing else.
+    document.body.classList.toggle("touring", Boolean(own));
     if (!own) {
       this.root.replaceChildren(
         element(

@@ -55,7 +55,7 @@ for (const [name, width, height] of [
         return left.test(text) && /Right: .*packets of DCTCP wait/.test(text);
       });
       const facts = await page.textContent(".stage >> nth=0");
-      assert.match(facts, /Slow motion, 1 : 100.*2 DCTCP: [\d.]+ Mbit\/s each.*2 CUBIC: [\d.]+ Mbit\/s each/);
+      assert.match(facts, /Slow motion, 100 times slower.*2 DCTCP: [\d.]+ Mbit\/s each.*2 CUBIC: [\d.]+ Mbit\/s each/);
     }));
 
 test("the video of the beginning comes too late behind one queue, and in time beside it", () =>
@@ -421,6 +421,8 @@ for (const [name, options] of Object.entries({
         await page.waitForSelector("#steady-table table");
         await page.getByRole("button", { name: "as TOML" }).click();
         await page.waitForSelector("#text pre");
+        if (options.width) await page.getByRole("button", { name: "Controls", exact: true }).click();
+        await page.waitForTimeout(300);
         await page.evaluate(axe);
         const { violations } = await page.evaluate(() => globalThis.axe.run());
         assert.deepEqual(
@@ -490,6 +492,92 @@ test("print has all plots, on light ground and with the list of words, and the s
     await page.waitForFunction(() => !document.querySelector("#words").open);
     assert.ok((await page.pdf()).length > 50_000);
     assert.deepEqual(await state(), ["dark", false]);
+  }));
+
+test("in a wide window the controls stand beside the pictures, and the plots are one button away", () =>
+  open({ width: 1280, height: 800 }, async (page) => {
+    await reach(page, 1);
+    const top = async (selector) => (await page.locator(selector).first().boundingBox()).y;
+    const right = await page.locator(".stage").nth(1).boundingBox();
+    const panel = await page.locator("#panel").boundingBox();
+    assert.ok(panel.x >= right.x + right.width && panel.y < 200, JSON.stringify([panel, right]));
+    assert.ok((await top("#rate")) < 800, "the rate can be moved on the first screen");
+    await page.getByRole("button", { name: "Plots" }).click();
+    await page.waitForFunction(() => document.querySelector(".plots").getBoundingClientRect().top < 200);
+    assert.ok((await top("#flows-0")) >= 0, "the controls have come along");
+    await page.keyboard.press("Tab");
+    assert.ok(await page.evaluate(() => document.querySelector("#sides").contains(document.activeElement)));
+  }));
+
+test("on a phone a drawer has the controls, and nobody is held in it or falls into it", () =>
+  open({ width: 390, height: 844 }, async (page) => {
+    await reach(page, 1);
+    const button = page.getByRole("button", { name: "Controls", exact: true });
+    const hasFocus = (where) => page.evaluate((inside) => document.activeElement.closest(inside) !== null, where);
+    const isClosed = () =>
+      page.waitForFunction(() => getComputedStyle(document.querySelector("#flows-0")).visibility === "hidden");
+    await isClosed();
+    // Closed, it is not on the way: the next one behind its button is in the plots.
+    await button.focus();
+    await page.keyboard.press("Tab");
+    assert.ok(await hasFocus("#sides"));
+    await button.focus();
+    await page.keyboard.press("Enter");
+    assert.equal(await button.getAttribute("aria-expanded"), "true");
+    assert.ok(await hasFocus("#panel"));
+    await page.locator("#flows-0").focus();
+    await page.keyboard.press("ArrowRight");
+    await page.waitForFunction(() => /3 DCTCP/.test(document.querySelector(".facts").textContent));
+    // A picture is in sight above the open drawer.
+    const scene = await page.locator(".scene canvas").first().boundingBox();
+    assert.ok(scene.y + scene.height < (await page.locator("#panel").boundingBox()).y);
+    await page.keyboard.press("Escape");
+    await isClosed();
+    assert.ok(await button.evaluate((opener) => opener === document.activeElement && opener.ariaExpanded === "false"));
+    await button.click();
+    await page.getByRole("button", { name: "Close" }).click();
+    await isClosed();
+    // Whoever goes on by keys leaves it, and it does not stay in the way.
+    await button.click();
+    await page.locator("#video").focus();
+    await page.keyboard.press("Tab");
+    await isClosed();
+    assert.ok(await hasFocus("#sides"));
+  }));
+
+test("the way to the controls for those who use keys leads there, and leaves the run as it is", async () => {
+  for (const width of [1280, 390])
+    await open({ width }, async (page) => {
+      await reach(page, 1);
+      await page.keyboard.press("Tab");
+      await page.keyboard.press("Enter");
+      assert.equal(await page.evaluate(() => document.activeElement.id), "panel");
+      await page.keyboard.press("Tab");
+      assert.ok(await page.evaluate(() => document.activeElement.closest("#panel") !== null));
+      assert.ok((await page.isHidden("#alert")) && (await clock(page)) >= 1);
+    });
+});
+
+test("left and right have the same axes, and a phone shows them at the same height, to be swiped", () =>
+  open({ width: 390, height: 844 }, async (page) => {
+    await reach(page, 3);
+    const places = await page.$$eval(".plot", (plots) => plots.map((plot) => plot.getBoundingClientRect().top));
+    assert.deepEqual(places.slice(0, 7).map(Math.round), places.slice(7).map(Math.round));
+    const next = await page.locator(".side").nth(1).boundingBox();
+    assert.ok(next.x < 390 && next.x > 300, "the other side is in sight");
+    await page.getByRole("button", { name: "Plots" }).click();
+    await page.locator("#sides").evaluate((sides) => (sides.scrollLeft = sides.scrollWidth));
+    await page.waitForFunction(() => document.querySelectorAll(".side")[1].getBoundingClientRect().left < 100);
+    await page.click("#pause");
+    await page.waitForTimeout(2500);
+    const axes = await page.$$eval(".plot canvas", (all) =>
+      all.map((canvas) => {
+        const [width, height] = [Math.round(canvas.width * 0.16), Math.round(canvas.height * 0.6)];
+        // The labels of the vertical axis stand left of the grid.
+        return canvas.getContext("2d").getImageData(0, 0, width, height).data.join();
+      }),
+    );
+    for (const plot of [0, 1, 2, 3, 4, 5, 6]) assert.ok(axes[plot] === axes[plot + 7], `plot ${plot}`);
   }));
 
 test("reduced motion means few pictures of the same time", () =>
