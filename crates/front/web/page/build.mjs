@@ -15,20 +15,79 @@ import { parse as parseToml } from "smol-toml";
 
 // The page may have at most so many bytes when a server has packed it.
 const PACKED_MAX = 900_000;
-// Bottlenecks of the demonstration, in the order of the list: names on the page, and shipped scenarios.
+// Bottlenecks of the demonstration, in the order of the list: names on the page, shipped scenarios, and what they do,
+// for those who do not know the name.
 const PRESETS = [
-  ["RED with ECN", "red-ecn"],
-  ["Coupled", "coupled"],
-  ["Dual queue, coupled", "dualq-coupled"],
-  ["DualPI2", "dualpi2"],
-  ["DualPI2, ECT(1) only", "l4s"],
-  ["DualPI2, queue protection", "queue-protection"],
-  ["Dual RED, threshold", "coexistence"],
-  ["Dual RED, slope", "dual-red-slope"],
-  ["Step marking", "step-single"],
-  ["FIFO", "compare/reno-fifo-10m-4bdp"],
-  ["CoDel", "codel"],
-  ["FQ-CoDel", "fq-codel"],
+  [
+    "RED with ECN",
+    "red-ecn",
+    "Random Early Detection: signals begin at a mean queue of half of what the path holds and become more " +
+      "as it grows. Packets that may be marked are marked, the others dropped.",
+  ],
+  [
+    "Coupled",
+    "coupled",
+    "One queue with two rules: packets that may be marked are marked with some probability, the others " +
+      "dropped with one that goes with its square, as DCTCP and Reno need it.",
+  ],
+  [
+    "Dual queue, coupled",
+    "dualq-coupled",
+    "Two queues: the one with packets that may be marked goes first. The queue of the others decides how " +
+      "many of both are marked and dropped. The picture shows one pile for both queues.",
+  ],
+  [
+    "DualPI2",
+    "dualpi2",
+    "Two queues with one controller: packets that may be marked have a short queue, the others a longer " +
+      "one. The picture shows one pile for both queues.",
+  ],
+  [
+    "DualPI2, ECT(1) only",
+    "l4s",
+    "DualPI2 as it comes to the Internet: only packets that say that they are from a sender like Prague " +
+      "have the short queue. The picture shows one pile for both queues.",
+  ],
+  [
+    "DualPI2, queue protection",
+    "queue-protection",
+    "DualPI2 that sends packets of a flow that fills the short queue to the long one. The picture shows " +
+      "one pile for both queues.",
+  ],
+  [
+    "Dual RED, threshold",
+    "coexistence",
+    "One queue with two rules: packets that may be marked are marked above a fixed length, the others " +
+      "dropped as by RED.",
+  ],
+  [
+    "Dual RED, slope",
+    "dual-red-slope",
+    "One queue with RED twice, with rules of their own for packets that may be marked and for the others.",
+  ],
+  [
+    "Step marking",
+    "step-single",
+    "Each packet that may be marked is marked while more than a fixed number of packets wait. Others are " +
+      "dropped when the queue is full.",
+  ],
+  [
+    "FIFO",
+    "compare/reno-fifo-10m-4bdp",
+    "First in, first out: the queue accepts packets until it is full and drops what does not fit.",
+  ],
+  [
+    "CoDel",
+    "codel",
+    "Controlled delay: packets are dropped, or marked if its parameters say so, when packets have waited " +
+      "for more than a few milliseconds for some time.",
+  ],
+  [
+    "FQ-CoDel",
+    "fq-codel",
+    "Each flow has a queue of its own, served in turn, with CoDel in each. The picture shows one pile for " +
+      "all queues.",
+  ],
 ];
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -112,9 +171,10 @@ const style =
   readFileSync(join(here, "node_modules/uplot/dist/uPlot.min.css"), "utf8").trim() +
   readFileSync(join(here, "src/page.css"), "utf8").trim();
 const [main, worker] = await Promise.all([bundle("main.ts"), bundle("worker.ts")]);
-const presets = PRESETS.map(([title, name]) => ({
+const presets = PRESETS.map(([title, name, about]) => ({
   name: name.split("/").at(-1),
   title,
+  about,
   text: readFileSync(join(scenarios, `${name}.toml`), "utf8"),
 }));
 const packedModule = await zopfli.gzipAsync(readFileSync(join(module, "shoal_bg.wasm")), { numiterations: 1 });

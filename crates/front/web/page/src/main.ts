@@ -13,6 +13,7 @@ import { seedsInWords, table } from "./steady";
 import { stories, type Story } from "./stories";
 import { glossary } from "./terms";
 import { Tour } from "./tour";
+import { wholeLength } from "./verdict";
 
 /** Runs for a steady state. */
 const SEEDS = 5;
@@ -81,6 +82,9 @@ function alarm(text: string | null): void {
   at("alert").textContent = text ?? "";
 }
 
+/** The scenarios whose queues can be chosen. */
+const shipped = () => JSON.parse(at("presets").textContent ?? "[]") as Shipped[];
+
 /** The bytes of the module, which the page holds packed. */
 async function unpack(): Promise<ArrayBuffer> {
   const text = at("wasm").textContent ?? "";
@@ -113,9 +117,8 @@ async function boot(): Promise<void> {
     alarm(
       `The simulator has stopped: ${event.message}\nReload the page to begin anew; the address holds the controls.`,
     );
-  const shipped = JSON.parse(at("presets").textContent ?? "[]") as Shipped[];
   const wasm = await unpack();
-  send({ type: "boot", wasm, presets: shipped }, [wasm]);
+  send({ type: "boot", wasm, presets: shipped() }, [wasm]);
 }
 
 function fromAddress(): Controls {
@@ -160,7 +163,8 @@ function on(message: FromWorker): void {
       document.documentElement.dataset["bytes"] = `${message.bytes}`;
       message.sides.forEach((news, i) => sides[i]?.take(message.time, news));
       requestAnimationFrame(() => {
-        for (const side of sides) side.draw(now);
+        const wholeS = wholeLength(sides.flatMap((side) => side.waits()));
+        for (const side of sides) side.draw(now, wholeS);
         judge();
         at("clock").textContent = `${now.toFixed(1)} s`;
         // Whoever wants little motion gets two pictures a second.
@@ -550,7 +554,7 @@ function listen(): void {
 }
 
 at("tour-place").replaceWith(tour.root);
-at("about").before(glossary());
+at("about").before(glossary(shipped()));
 followTheme();
 onPrint(refresh);
 toolbar();

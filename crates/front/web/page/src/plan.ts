@@ -51,6 +51,7 @@ export interface Preset {
   /** Name of the scenario file without extension. */
   name: string;
   title: string;
+  about: string;
   /** The keys of `[bottleneck]` without those that the controls set. */
   bottleneck: Json;
 }

@@ -7,6 +7,8 @@ import type { Controls, Json, Preset } from "./plan";
 export interface Shipped {
   name: string;
   title: string;
+  /** What the queue does, for those who do not know its name. */
+  about: string;
   text: string;
 }
 

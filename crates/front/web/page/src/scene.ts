@@ -63,13 +63,17 @@ export function lookOf(numbers: Float64Array, rateMbps: number): Look {
   return { fromS, slow: slowness(rateMbps), happenings, waiting };
 }
 
-/** Places of a picture of this size, in pixels. */
-function placesOf(width: number, height: number) {
+/** Width of a letter of a sender's name, at most, in pixels. */
+const LETTER = 7.5;
+
+/** Places of a picture of this size, in pixels, with senders whose names have at most so many letters. */
+function placesOf(width: number, height: number, letters: number) {
   const size = width < 360 ? 6 : 8;
   const mouth = Math.round(width * 0.6);
   const ground = height - 30;
   const rows = Math.max(4, Math.floor((ground - 14) / (size + 1)));
-  return { size, mouth, ground, rows, step: size + 1, senders: Math.min(70, width * 0.14), end: width - 4 };
+  const senders = Math.min(letters * LETTER + 12, width * 0.4);
+  return { size, mouth, ground, rows, step: size + 1, senders, end: width - 4 };
 }
 
 export class Scene {
@@ -90,7 +94,7 @@ export class Scene {
   private spokenAt = -Infinity;
   private width = 0;
   private height = 0;
-  private places = placesOf(0, 0);
+  private places = placesOf(0, 0, 0);
 
   constructor(
     private readonly title: string,
@@ -104,6 +108,8 @@ export class Scene {
   /** Another run begins. */
   begin(): void {
     this.look = this.next = null;
+    // Other senders may have longer names.
+    this.width = 0;
     this.clear();
     this.caption.textContent = "The first packets set out.";
   }
@@ -218,7 +224,8 @@ export class Scene {
     const [width, height] = [clientWidth, clientHeight].map((length) => Math.round(length * (devicePixelRatio || 1)));
     if (clientWidth !== this.width || clientHeight !== this.height) {
       [this.width, this.height] = [clientWidth, clientHeight];
-      this.places = placesOf(clientWidth, clientHeight);
+      const letters = [0, 1, 2].map((kind) => this.nameOf(kind).length);
+      this.places = placesOf(clientWidth, clientHeight, Math.max(...letters));
     }
     if (this.canvas.width !== width) this.canvas.width = width ?? 0;
     if (this.canvas.height !== height) this.canvas.height = height ?? 0;
@@ -254,7 +261,7 @@ export class Scene {
       pen.arc(senders, y, 4, 0, 7);
       pen.fill();
       pen.textAlign = "right";
-      pen.fillText(name, senders - 8, y + 4);
+      pen.fillText(name, senders - 8, y + 4, senders - 10);
     }
     const box = (item: Item, x: number, y: number, turned = 0) => {
       pen.save();

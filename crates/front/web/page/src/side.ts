@@ -10,7 +10,7 @@ import { Plot, type Line } from "./plots";
 import type { News } from "./protocol";
 import { Scene, lookOf } from "./scene";
 import { meaning, term } from "./terms";
-import { Facts, mbps, ms, verdict, type Share } from "./verdict";
+import { Facts, mbps, ms, verdict, type Share, type Wait } from "./verdict";
 
 /** What the plots show of the past, in s. */
 const SPAN_S = 30;
@@ -35,6 +35,7 @@ export class Side {
   /** The first flow of each group, and whether its packets say that they may be marked. */
   private firsts: number[] = [0];
   private usesEcn: boolean[] = [];
+  private readonly about = element("p", { class: "hint" });
   private readonly fields = element("div", { class: "parameters" });
   private readonly words = element("p", { class: "words" });
   private readonly happened = element("div", { class: "happened" });
@@ -184,6 +185,7 @@ export class Side {
       "article",
       { class: "side", "aria-label": `${where} bottleneck, over time` },
       element("h2", {}, where),
+      this.about,
       element("details", {}, element("summary", { class: "new-run" }, term("Parameters of the queue")), this.fields),
       this.words,
       this.happened,
@@ -219,6 +221,8 @@ export class Side {
   show(controls: Controls): void {
     this.controls = controls;
     this.choice.value = controls.queues[this.number] ?? "";
+    const preset = this.presets.find(({ name }) => name === this.choice.value);
+    this.about.textContent = preset ? `${preset.title}: ${preset.about}` : "";
     this.showParameters();
   }
 
@@ -319,6 +323,14 @@ export class Side {
     this.scene.draw(now);
   }
 
+  /** How long packets of both classes wait. */
+  waits(): (Wait | null)[] {
+    return this.recent.map((window) => {
+      const [middle, slowest] = [window.quantile(0.5), window.quantile(0.99)];
+      return middle === null || slowest === null ? null : { middle, slowest };
+    });
+  }
+
   /** What each kind of flows gets, and how long packets wait: of the last seconds. */
   share(): Share {
     const { rates } = this.histories;
@@ -330,10 +342,7 @@ export class Side {
       const group = this.groupOf.get(name) ?? "";
       kinds.set(group, [...(kinds.get(group) ?? []), mean]);
     }
-    const waits = this.recent.map((window) => {
-      const [middle, slowest] = [window.quantile(0.5), window.quantile(0.99)];
-      return middle === null || slowest === null ? null : { middle, slowest };
-    });
+    const waits = this.waits();
     return {
       rateMbps: this.controls.rateMbps,
       kinds: [...kinds].map(([group, flows]) => {
@@ -401,8 +410,8 @@ export class Side {
     }
   }
 
-  /** Draws what has been taken in. */
-  draw(time: number): void {
+  /** Draws what has been taken in; `wholeS` is the delay that a whole length stands for. */
+  draw(time: number, wholeS: number): void {
     const range: [number, number] = [Math.max(0, time - SPAN_S), Math.max(time, SPAN_S)];
     const perFlow = (plot: Plot, history: History, summary: string) => {
       const names = [...history.lines.keys()];
@@ -418,7 +427,7 @@ export class Side {
         summary,
       );
     };
-    const summary = this.say();
+    const summary = this.say(wholeS);
     perFlow(this.plots.rates, this.histories.rates, summary);
     perFlow(this.plots.cwnd, this.histories.cwnd, "windows of the flows, in packets");
     perFlow(this.plots.alpha, this.histories.alpha, "alpha of the DCTCP flows");
@@ -482,17 +491,18 @@ export class Side {
   }
 
   /** What the last seconds were like; returns it as plain text, too. */
-  private say(): string {
+  private say(wholeS: number): string {
     const share = this.share();
-    this.facts.show(share);
+    this.facts.show(share, wholeS);
     const parts: (Node | string)[] = [`Mean of the last ${RECENT_S} s: `];
     for (const { name, flows, eachMbps } of share.kinds)
       parts.push(`${flows} ${name} `, element("b", {}, mbps(eachMbps)), flows > 1 ? " each; " : "; ");
     if (share.kinds.length === 0) parts.push("no flow sends; ");
     const { ect, others, busy, frames } = share;
-    if (ect)
-      parts.push("ECN-capable packets wait ", element("b", {}, ms(ect.middle)), ` (slowest 1 %: ${ms(ect.slowest)}); `);
-    if (others) parts.push("others ", element("b", {}, ms(others.middle)), ` (slowest 1 %: ${ms(others.slowest)}); `);
+    const wait = ({ middle, slowest }: Wait, ...who: (Node | string)[]) =>
+      parts.push(...who, element("b", {}, ms(middle)), ` (slowest 1 %: ${ms(slowest)}); `);
+    if (ect) wait(ect, term("ECN-capable"), " packets wait ");
+    if (others) wait(others, "others ");
     if (busy !== null) parts.push(`the link is ${(busy * 100).toFixed(1)} % busy.`);
     if (frames) parts.push(` Video: ${frames.late} of ${frames.of} frames late since the start.`);
     const text = parts.map((part) => (typeof part === "string" ? part : part.textContent)).join("");

@@ -9,6 +9,9 @@ const TERMS = {
   mark:
     "Two bits in a packet (ECN) by which a queue says that it grows, without throwing the packet away. The " +
     "receiver tells the sender.",
+  "ECN-capable":
+    "A packet that says, by the same two bits, that it may be marked in place of dropped, as those of DCTCP and " +
+    "Prague do.",
   flow: "The packets of one connection from a sender to a receiver.",
   "rate of a flow": "What a flow carries over the link in a second, with all headers.",
   RTT:
@@ -35,8 +38,13 @@ const TERMS = {
   cwnd:
     "Congestion window: how many packets a sender may have on the way at once. Divided by the round-trip time it " +
     "is the rate.",
+  "slow start":
+    "The beginning of a flow: its window doubles with each round trip, until a first mark or drop says that the " +
+    "link is full.",
   alpha: "DCTCP's and Prague's estimate of the part of their packets that is marked, from 0 to 1.",
   probability: "With what probability the queue's law marks or drops the next packet.",
+  "Jain's index": "How equally flows share: 1 if all get the same, and 1/n if one of n gets everything.",
+  seed: "The number from which all chance of a run is drawn: the same seed gives the same run.",
   "Parameters of the queue":
     "Numbers of the law that decides when packets are marked or dropped; their names are those of scenario files.",
 } as const;
@@ -50,9 +58,10 @@ export function term(name: Term, shown: string = name): HTMLElement {
   return element("abbr", { title: TERMS[name] }, shown);
 }
 
-/** All terms, for those who read, print, or have no pointer. */
-export function glossary(): HTMLElement {
-  const entries = Object.entries(TERMS).flatMap(([name, text]) => [
+/** All terms and the queues, for those who read, print, or have no pointer. */
+export function glossary(queues: { title: string; about: string }[]): HTMLElement {
+  const all = [...Object.entries(TERMS), ...queues.map(({ title, about }) => [title, about] as const)];
+  const entries = all.flatMap(([name, text]) => [
     element("dt", {}, name),
     element("dd", {}, text),
   ]);

@@ -51,7 +51,7 @@ export const STEPS: readonly Step[] = [
     options: ["hardly at all", "longer than the whole way takes"],
     right: ([left]) => (wait(left) > 0.02 ? 1 : 0),
     measured: waits,
-    attempt: "Choose another rate: the queue that is filled stays.",
+    attempt: "Choose another rate of the link: the queue stays filled.",
   },
   {
     title: "What a drop tells a sender",
@@ -70,8 +70,8 @@ export const STEPS: readonly Step[] = [
     title: "What a mark tells it",
     text:
       "A queue can also mark a packet in place of dropping it, with two bits that are called ECN. The packet " +
-      "arrives, and the receiver tells the sender of the mark. Here the senders are Reno's, which take a mark as " +
-      "they take a drop; the queue on the left marks, the one on the right cannot.",
+      "arrives, and the receiver tells the sender of the mark. Here the senders are Reno's, with ECN: they take a " +
+      "mark as they take a drop. The queue on the left marks, the one on the right cannot.",
     link: "left=red-ecn&right=reno-fifo-10m-4bdp&rate=40&flows=2+ecn-reno+20&flows=0+reno+20",
     question: "How many packets are lost on the left?",
     options: ["none, or nearly none", "as many as are marked"],
@@ -79,7 +79,7 @@ export const STEPS: readonly Step[] = [
       !marksPerS ? null : (dropsPerS ?? 0) < 0.1 * marksPerS ? 0 : 1,
     measured: ([{ dropsPerS, marksPerS }]) =>
       `The left queue marks ${(marksPerS ?? 0).toFixed(1)} packets a second and drops ${(dropsPerS ?? 0).toFixed(1)}.`,
-    attempt: "Look at the lights in the left picture, and at what falls in the right one.",
+    attempt: "Wait for a light in the left picture, or for a packet that falls in the right one: few are enough.",
   },
   {
     title: "Why DCTCP's queue is short",
@@ -97,22 +97,22 @@ export const STEPS: readonly Step[] = [
   {
     title: "Why Reno starves beside it",
     text:
-      "Now a DCTCP flow and a Reno flow share the queue on the left, which marks packets of the one and drops " +
-      "those of the other.",
+      "Now a DCTCP flow and a Reno flow share the queue on the left, which marks packets of DCTCP and drops " +
+      "those of Reno, as it must, since Reno's do not say that they may be marked.",
     link: "left=red-ecn&right=coupled&rate=40&flows=1+dctcp+10&flows=1+reno+10",
     question: "Who gets more of the link on the left?",
     options: ["both about the same", "DCTCP, more than twice as much", "Reno, more than twice as much"],
     right: ([left]) => more(left, 2),
     measured: ([left]) =>
-      `On the left ${rates(left)}: the same part of their packets meets a signal, and Reno answers each with half of ` +
-      "its rate.",
+      `On the left ${rates(left)}: the same part of their packets meets a signal, a mark or a drop, and Reno ` +
+      "answers each with half of its rate.",
     attempt: "Add Reno flows, or give Reno the shorter way: it stays so.",
   },
   {
     title: "Coupling",
     text:
-      "A law that knows both kinds gives Reno fewer signals: if a part p of DCTCP's packets is marked, about p " +
-      "times p of Reno's are dropped. The coupled queue on the right does so.",
+      "A queue that knows both kinds gives Reno fewer signals. The coupled queue on the right does so: where it " +
+      "marks one in 5 packets of DCTCP, it drops about one in 66 of Reno's.",
     link: "left=red-ecn&right=coupled&rate=40&flows=1+dctcp+10&flows=1+reno+10",
     question: "Who gets more of the link on the right?",
     options: [
@@ -128,7 +128,7 @@ export const STEPS: readonly Step[] = [
     title: "Two queues",
     text:
       "Both kinds still wait in one queue, as long as Reno needs. So give each a queue of its own, coupled as " +
-      "before: that is DualPI2, on the right.",
+      "before: that is DualPI2, on the right. The picture shows one pile for both queues.",
     link: "left=coupled&right=dualpi2&rate=40&flows=1+dctcp+10&flows=1+reno+10",
     question: "How long do packets of DCTCP wait on the right?",
     options: ["much shorter than those of Reno", "as long as those of Reno"],

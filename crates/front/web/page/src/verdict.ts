@@ -29,8 +29,8 @@ const SAME = 1.5;
 const STARVED = 10;
 /** Ratio of delays from which on both are told. */
 const OTHER_WAIT = 3;
-/** Delay that fills the length, in s: what makes a talk or a game uneasy. */
-const LENGTH_S = 0.04;
+/** Delays that a whole length may stand for, in s; 40 ms make a talk or a game uneasy. */
+const LENGTHS_S = [0.04, 0.1, 0.2, 0.5, 1, 2, 5, 10];
 const COLOURS = ["scalable", "classic", "video"];
 
 export const ms = (seconds: number): string => `${(seconds * 1000).toFixed(seconds < 0.00995 ? 2 : 1)} ms`;
@@ -80,10 +80,17 @@ function lengths(share: Share): { who: string; wait: Wait; colour: string }[] {
   ];
 }
 
-/** What stands beside a bar, the bar's length as a part of the whole, and its colour. */
+/** The delay that whole lengths stand for, so that those of all these sides can be compared. */
+export function wholeLength(waits: (Wait | null)[]): number {
+  const longest = Math.max(0, ...waits.map((wait) => wait?.middle ?? 0));
+  return LENGTHS_S.find((length) => length >= longest) ?? longest;
+}
+
+/** What stands beside a bar, the bar's length as a part of the whole, what the whole is, and the bar's colour. */
 interface Bar {
   text: string;
   hint?: string;
+  whole?: string;
   part: number;
   colour: string;
 }
@@ -92,22 +99,19 @@ interface Bar {
 class Fact {
   private readonly text = new Text();
   private readonly hint = element("span", { class: "hint" });
-  private readonly bar: HTMLElement;
-  readonly root: HTMLElement;
+  private readonly whole = element("small", {});
+  private readonly bar = element("span", { class: "bar" });
+  readonly root = element(
+    "div",
+    { class: "fact" },
+    element("span", {}, this.text, this.hint),
+    element("span", { class: "scale" }, element("span", { class: "track" }, this.bar), this.whole),
+  );
 
-  constructor(isThin: boolean, title: string) {
-    this.bar = element("span", { class: isThin ? "bar thin" : "bar" });
-    this.root = element(
-      "div",
-      { class: "fact", title },
-      element("span", {}, this.text, this.hint),
-      element("span", { class: "track" }, this.bar),
-    );
-  }
-
-  show({ text, hint = "", part, colour }: Bar): void {
+  show({ text, hint = "", whole = "", part, colour }: Bar): void {
     this.text.data = text;
     this.hint.textContent = hint;
+    this.whole.textContent = whole;
     this.bar.style.width = `${Math.min(100, 100 * part)}%`;
     this.bar.style.background = `var(--${colour})`;
   }
@@ -121,7 +125,8 @@ export class Facts {
   private readonly clock = element("span", {});
   private readonly video = element("div", { class: "fact clock" }, element("i", {}), this.clock);
 
-  show(share: Share): void {
+  /** `wholeS` is the delay that a whole length stands for. */
+  show(share: Share, wholeS: number): void {
     // The video has its clock.
     const rates = senders(share).map(({ kind, name, flows, eachMbps }) => ({
       text: `${flows} ${name}: ${mbps(eachMbps)}${flows > 1 ? " each" : ""}`,
@@ -131,12 +136,13 @@ export class Facts {
     const delays = lengths(share).map(({ who, wait, colour }) => ({
       text: `${who ? `${who} waits` : "Packets wait"} ${ms(wait.middle)}`,
       hint: ` (slowest 1 %: ${ms(wait.slowest)})`,
-      part: wait.middle / LENGTH_S,
+      whole: `of ${wholeS * 1000} ms`,
+      part: wait.middle / wholeS,
       colour,
     }));
     const bars = [
-      ...fill(this.rates, rates, () => new Fact(false, "The whole length is the rate of the link.")),
-      ...fill(this.delays, delays, () => new Fact(true, `The whole length is ${ms(LENGTH_S)}.`)),
+      ...fill(this.rates, rates),
+      ...fill(this.delays, delays),
     ];
     const shown = share.frames ? [...bars, this.video] : bars;
     const { children } = this.root;
@@ -154,9 +160,9 @@ export class Facts {
 }
 
 /** Shows bars in facts, of which there are as many as were ever needed; gives the elements of those that are shown. */
-function fill(facts: Fact[], bars: Bar[], make: () => Fact): HTMLElement[] {
+function fill(facts: Fact[], bars: Bar[]): HTMLElement[] {
   return bars.map((bar, i) => {
-    const fact = (facts[i] ??= make());
+    const fact = (facts[i] ??= new Fact());
     fact.show(bar);
     return fact.root;
   });

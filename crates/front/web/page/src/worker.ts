@@ -78,12 +78,12 @@ function preset(name: string): Preset {
 
 function boot(wasm: ArrayBuffer, texts: Shipped[]): void {
   memory = initSync({ module: wasm }).memory;
-  for (const { name, title, text } of texts) {
+  for (const { name, title, about, text } of texts) {
     const shipped = new Scenario(text, `${name}.toml`);
     const json = JSON.parse(shipped.json()) as { bottleneck: Json };
     shipped.free();
     const { rate: _rate, schedule: _schedule, ...bottleneck } = json.bottleneck;
-    presets.set(name, { name, title, bottleneck });
+    presets.set(name, { name, title, about, bottleneck });
   }
   tell({ type: "ready", version: version(), presets: [...presets.values()] });
 }

@@ -27,7 +27,7 @@ export function presetOf(name) {
   const { rate, schedule, ...bottleneck } = JSON.parse(
     new Scenario(readFileSync(join(ROOT, "scenarios", `${name}.toml`), "utf8"), name).json(),
   ).bottleneck;
-  return { name, title: name, bottleneck };
+  return { name, title: name, about: "", bottleneck };
 }
 
 export const PRESETS = ["red-ecn", "dualpi2", "coexistence", "codel"].map(presetOf);

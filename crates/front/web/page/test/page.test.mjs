@@ -129,7 +129,10 @@ test("terms are explained where they stand, and in a list", () =>
       assert.ok(terms.some(([text, title]) => text === word && title.length > 20), word);
     await page.click("#words summary");
     const listed = await page.$$eval("#words dt", (all) => all.map((one) => one.textContent));
-    for (const word of ["mark", "cwnd", "alpha", "P99", "RTT"]) assert.ok(listed.includes(word), word);
+    const queues = await page.$$eval("#queue-0 option", (all) => all.map((option) => option.textContent));
+    for (const word of ["mark", "cwnd", "alpha", "P99", "RTT", ...queues]) assert.ok(listed.includes(word), word);
+    await page.selectOption("#queue-0", "codel");
+    await page.waitForFunction(() => /^CoDel: .*\.$/.test(document.querySelector(".side .hint").textContent));
     const meanings = await page.$$eval("#words dd", (all) => all.map((one) => one.textContent));
     // One text for each term: what a pointer shows is in the list.
     for (const [, title] of terms) assert.ok(meanings.includes(title), title);

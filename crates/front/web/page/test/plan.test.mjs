@@ -10,6 +10,7 @@ const { AHEAD_S, FLOWS_MAX, SPARE, begin, move, scenario, groupName } = await lo
 const { fromFragment, toFragment } = await load("share.ts");
 const { leaves, withParameters } = await load("parameters.ts");
 const { DelayWindow } = await load("delays.ts");
+const { wholeLength } = await load("verdict.ts");
 
 /** Numbers below 1, always the same of a seed (mulberry32). */
 function random(seed) {
@@ -183,6 +184,12 @@ test("delays of some seconds have quantiles and a distribution", () => {
   );
   window.clear();
   assert.equal(window.quantile(0.5), null);
+});
+
+test("a whole length stands for the same delay on both sides, and no delay is longer than it", () => {
+  const of = (...middles) => wholeLength(middles.map((middle) => (middle === null ? null : { middle, slowest: 1 })));
+  assert.deepEqual([of(), of(null, 0.018), of(0.04), of(0.0085, 0.0856), of(7, null)], [0.04, 0.04, 0.04, 0.1, 10]);
+  assert.equal(of(12), 12);
 });
 
 test("parameters keep their types, and all of a preset can be written", () => {
