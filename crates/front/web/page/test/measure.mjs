@@ -67,7 +67,7 @@ await open({}, async (page) => {
           new Promise((resolve) => {
             const since = performance.now();
             const look = () =>
-              new RegExp(`${to} dctcp`).test(document.querySelector(".words").textContent)
+              new RegExp(`${to} DCTCP`).test(document.querySelector(".words").textContent)
                 ? resolve(performance.now() - since)
                 : requestAnimationFrame(look);
             const input = document.querySelector("#flows-0");
