@@ -13,7 +13,7 @@ import { seedsInWords, table } from "./steady";
 import { stories, type Story } from "./stories";
 import { glossary } from "./terms";
 import { Tour } from "./tour";
-import { wholeLength } from "./verdict";
+import { forEngine, wholeLength } from "./verdict";
 
 /** Runs for a steady state. */
 const SEEDS = 5;
@@ -168,7 +168,8 @@ function on(message: FromWorker): void {
         judge();
         at("clock").textContent = `${now.toFixed(1)} s`;
         // Whoever wants little motion gets two pictures a second.
-        setTimeout(() => send({ type: "drawn" }), still.matches ? STILL_MS : 0);
+        const shares = sides.map((side) => forEngine(side.share()));
+        setTimeout(() => send({ type: "drawn", shares }), still.matches ? STILL_MS : 0);
       });
       if (message.behind) note("This machine simulates slower than asked for: simulated time passes more slowly.");
       if (message.over && running) {

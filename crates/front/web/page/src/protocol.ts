@@ -2,6 +2,7 @@
 
 import type { Account } from "./explain";
 import type { Controls, Json, Preset } from "./plan";
+import type { EngineShare, Verdict } from "./verdict";
 
 /** A shipped scenario as the page holds it. */
 export interface Shipped {
@@ -18,7 +19,7 @@ export type ToWorker =
   | { type: "controls"; controls: Controls }
   | { type: "clock"; running: boolean; speed: number }
   | { type: "step"; seconds: number }
-  | { type: "drawn" }
+  | { type: "drawn"; shares: EngineShare[] }
   | { type: "steady"; controls: Controls; seeds: number }
   | { type: "text"; side: number }
   | { type: "check"; text: string; name: string }
@@ -44,6 +45,8 @@ export interface News {
   seen: { numbers: Float64Array; rateMbps: number } | null;
   /** What happened, in words. */
   accounts: Account[];
+  /** What the engine says of what was drawn last. */
+  verdict: Verdict;
 }
 
 export type FromWorker =

@@ -10,7 +10,7 @@ import { Plot, type Line } from "./plots";
 import type { News } from "./protocol";
 import { Scene, lookOf } from "./scene";
 import { meaning, term } from "./terms";
-import { Facts, mbps, ms, verdict, type Share, type Wait } from "./verdict";
+import { Facts, NOTHING, mbps, ms, type Share, type Verdict, type Wait } from "./verdict";
 
 /** What the plots show of the past, in s. */
 const SPAN_S = 30;
@@ -32,6 +32,8 @@ export class Side {
   readonly choice: HTMLSelectElement;
   private readonly scene: Scene;
   private readonly facts = new Facts();
+  /** What the engine says of what was drawn last. */
+  private judged: Verdict = NOTHING;
   /** The first flow of each group, and whether its packets say that they may be marked. */
   private firsts: number[] = [0];
   private usesEcn: boolean[] = [];
@@ -315,6 +317,7 @@ export class Side {
     }
     this.shownFrames = this.shownFrames.slice(-FRAMES);
     this.tell(news.accounts);
+    this.judged = news.verdict;
     if (news.seen) this.scene.take(lookOf(news.seen.numbers, news.seen.rateMbps));
   }
 
@@ -370,7 +373,7 @@ export class Side {
 
   /** What happens here now, in a sentence. */
   verdict(): string {
-    return verdict(this.share());
+    return this.judged.sentence || "Nothing is sent yet.";
   }
 
   /** Shows the latest account, but none so soon that the one before could not be read. */
@@ -493,7 +496,7 @@ export class Side {
   /** What the last seconds were like; returns it as plain text, too. */
   private say(wholeS: number): string {
     const share = this.share();
-    this.facts.show(share, wholeS);
+    this.facts.show(share, this.judged, wholeS);
     const parts: (Node | string)[] = [`Mean of the last ${RECENT_S} s: `];
     for (const { name, flows, eachMbps } of share.kinds)
       parts.push(`${flows} ${name} `, element("b", {}, mbps(eachMbps)), flows > 1 ? " each; " : "; ");

@@ -24,11 +24,6 @@ export interface Share {
   frames: { late: number; of: number; lateNow: number; ofNow: number } | null;
 }
 
-/** Ratio of rates up to which two kinds get the same, and from which on one is starved. */
-const SAME = 1.5;
-const STARVED = 10;
-/** Ratio of delays from which on both are told. */
-const OTHER_WAIT = 3;
 /** Delays that a whole length may stand for, in s; 40 ms make a talk or a game uneasy. */
 const LENGTHS_S = [0.04, 0.1, 0.2, 0.5, 1, 2, 5, 10];
 const COLOURS = ["scalable", "classic", "video"];
@@ -39,45 +34,40 @@ export const mbps = (value: number): string => `${value.toFixed(value < 9.95 ? 2
 /** The kinds of flows that the controls have: all but the video. */
 const senders = (share: Share): Share["kinds"] => share.kinds.filter(({ kind }) => kind < 2);
 
-/** What happens, in a sentence. */
-export function verdict(share: Share): string {
-  const [first, second] = senders(share).sort((a, b) => b.eachMbps - a.eachMbps);
-  if (!first) return "Nothing is sent yet.";
-  return `${rates(first, second)}${waits(share)}.`;
+/** What the engine judges: `shoal_notices::Share`. */
+export interface EngineShare {
+  kinds: { name: string; usesEcn: boolean; eachBps: number }[];
+  othersSend: boolean;
+  ectS: number | undefined;
+  notEctS: number | undefined;
 }
 
-function rates(more: Share["kinds"][number], less: Share["kinds"][number] | undefined): string {
-  if (!less) return `${more.name} has the link to itself`;
-  const ratio = more.eachMbps / Math.max(less.eachMbps, 1e-6);
-  if (ratio < SAME) return `A flow of ${more.name} and one of ${less.name} get about the same`;
-  if (ratio < STARVED) return `A flow of ${more.name} gets ${ratio.toFixed(1)} times as much as one of ${less.name}`;
-  return `${less.name} is starved: ${mbps(less.eachMbps)} for a flow, where ${more.name} gets ${mbps(more.eachMbps)}`;
+/** What it says: `shoal_notices::Verdict`. */
+export interface Verdict {
+  sentence: string;
+  waits: { who: string; is_ect: boolean; median_s: number }[];
 }
 
-function waits(share: Share): string {
-  const [first, second] = lengths(share);
-  if (!first) return "";
-  if (!second) return `, and packets wait ${ms(first.wait.middle)}`;
-  return `; packets of ${first.who} wait ${ms(first.wait.middle)}, those of ${second.who} ${ms(second.wait.middle)}`;
+export const NOTHING: Verdict = { sentence: "", waits: [] };
+
+/** What the engine judges of a share; a video is no flow that fills the link. */
+export function forEngine(share: Share): EngineShare {
+  const kinds = senders(share);
+  return {
+    kinds: kinds.map(({ name, usesEcn, eachMbps }) => ({ name, usesEcn, eachBps: eachMbps * 1e6 })),
+    othersSend: kinds.length < share.kinds.length,
+    ectS: share.ect?.middle,
+    notEctS: share.others?.middle,
+  };
 }
 
-/** Who waits how long: all alike, or those that say that they may be marked and all others. */
-function lengths(share: Share): { who: string; wait: Wait; colour: string }[] {
-  const { ect, others } = share;
-  const who = (usesEcn: boolean) =>
-    senders(share)
-      .filter((kind) => kind.usesEcn === usesEcn)
-      .map(({ name }) => name)
-      .join(" and ") || (usesEcn ? "ECN" : "others");
-  const one = ect ?? others;
-  if (!one) return [];
-  const differ =
-    ect && others && Math.max(ect.middle, others.middle) > OTHER_WAIT * Math.min(ect.middle, others.middle);
-  if (!differ) return [{ who: "", wait: one, colour: "third" }];
-  return [
-    { who: who(true), wait: ect, colour: "scalable" },
-    { who: who(false), wait: others, colour: "classic" },
-  ];
+/** Who waits how long, of those whom the verdict tells apart. */
+function lengths(share: Share, verdict: Verdict): { who: string; wait: Wait; colour: string }[] {
+  return verdict.waits.flatMap(({ who, is_ect }) => {
+    const wait = is_ect ? share.ect : share.others;
+    const colour = who === "" ? "third" : is_ect ? "scalable" : "classic";
+    return wait ? [{ who, wait, colour }] : [];
+  });
 }
 
 /** The delay that whole lengths stand for, so that those of all these sides can be compared. */
@@ -126,14 +116,14 @@ export class Facts {
   private readonly video = element("div", { class: "fact clock" }, element("i", {}), this.clock);
 
   /** `wholeS` is the delay that a whole length stands for. */
-  show(share: Share, wholeS: number): void {
+  show(share: Share, verdict: Verdict, wholeS: number): void {
     // The video has its clock.
     const rates = senders(share).map(({ kind, name, flows, eachMbps }) => ({
       text: `${flows} ${name}: ${mbps(eachMbps)}${flows > 1 ? " each" : ""}`,
       part: (eachMbps * flows) / share.rateMbps,
       colour: COLOURS[kind] ?? "third",
     }));
-    const delays = lengths(share).map(({ who, wait, colour }) => ({
+    const delays = lengths(share, verdict).map(({ who, wait, colour }) => ({
       text: `${who ? `${who} waits` : "Packets wait"} ${ms(wait.middle)}`,
       hint: ` (slowest 1 %: ${ms(wait.slowest)})`,
       whole: `of ${wholeS * 1000} ms`,

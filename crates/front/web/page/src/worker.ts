@@ -1,6 +1,6 @@
 // The simulator, away from the page's own thread.
 
-import { initSync, Live, Scenario, version } from "shoal-module";
+import { initSync, Live, Scenario, verdict, version } from "shoal-module";
 import { Accountant } from "./explain";
 import {
   AHEAD_S,
@@ -19,6 +19,7 @@ import {
 } from "./plan";
 import { lookSeconds } from "./slow";
 import type { FromWorker, News, Rows, Shipped, ToWorker } from "./protocol";
+import { NOTHING, type EngineShare, type Verdict } from "./verdict";
 
 /** Events of one bottleneck between two looks at the messages: about 50 ms of computing. */
 const BUDGET = 400_000;
@@ -59,6 +60,8 @@ let clock = { running: false, speed: 1 };
 let target = 0;
 let last = 0;
 let mayDraw = true;
+/** What the engine says of what the page has drawn last, side by side. */
+let verdicts: Verdict[] = [];
 /** When the controls were last moved, in ms of the reader's time. */
 let movedAt = -Infinity;
 
@@ -110,6 +113,7 @@ function restart(controls: Controls, why: string | null): void {
   [plan, sides, target] = [wanted, begun, 0];
   last = performance.now();
   mayDraw = true;
+  verdicts = [];
   tell({ type: "began", controls, firsts: firstFlows(plan), usesEcn, why });
 }
 
@@ -165,12 +169,12 @@ function advance(): void {
   if (behind) target = Math.max(reached, target - 0.1);
   if (mayDraw) {
     mayDraw = false;
-    const news = sides.map((side) => newsOf(side, reached));
+    const news = sides.map((side, i) => newsOf(side, reached, verdicts[i] ?? NOTHING));
     tell({ type: "news", time: reached, over, behind, sides: news, bytes: memory.buffer.byteLength });
   }
 }
 
-function newsOf(side: Side, time: number): News {
+function newsOf(side: Side, time: number, verdict: Verdict): News {
   const { live } = side;
   const rows = (table: string, columns: string[]): Rows =>
     Object.fromEntries(columns.map((name) => [name, live.numbers(table, name, 0) ?? new Float64Array()]));
@@ -191,10 +195,18 @@ function newsOf(side: Side, time: number): News {
       rows("events", ["time_s", "flow", "kind"]),
       live.words("events", "kind") ?? [],
     ),
+    verdict,
   };
   // What has been told is not kept: a run of ten minutes takes the memory of a second.
   live.forget();
   return news;
+}
+
+function judge({ kinds, othersSend, ectS, notEctS }: EngineShare): Verdict {
+  const names = kinds.map(({ name }) => name);
+  const usesEcn = Uint8Array.from(kinds, ({ usesEcn }) => Number(usesEcn));
+  const eachBps = Float64Array.from(kinds, ({ eachBps }) => eachBps);
+  return JSON.parse(verdict(names, usesEcn, eachBps, othersSend, ectS, notEctS)) as Verdict;
 }
 
 /** What the last look at single packets has shown; another one begins now and then. */
@@ -284,6 +296,7 @@ async function on(message: ToWorker): Promise<void> {
       return;
     case "drawn":
       mayDraw = true;
+      verdicts = message.shares.map(judge);
       // A reader who has moved something waits for what comes of it.
       if (performance.now() - movedAt < EAGER_MS) follow();
       return;
