@@ -126,7 +126,13 @@ def test_a_sweep_writes_its_report(cli: Cli, folder: Path) -> None:
     assert (done.code, done.err) == (0, "wrote out (report: out/report.html)\n")
     page = check_page(folder / "out" / "report.html")
     assert len(page.drawings) == 1
-    assert [name for tag, name in page.headings if tag == "h2"] == ["Measured", "What was varied", "Models", "Again"]
+    assert [name for tag, name in page.headings if tag == "h2"] == [
+        "Measured",
+        "What was varied",
+        "Models",
+        "Again",
+        "Cite",
+    ]
     text = (folder / "out" / "report.html").read_text(encoding="utf-8")
     for wanted in (
         "{K} packets",

@@ -67,6 +67,7 @@ def test_the_wheel_runs_on_old_distributions_and_carries_everything_but_the_kern
     shipped = [path.relative_to(ROOT).as_posix() for path in sorted(ROOT.glob("scenarios/**/*.toml"))]
     assert not [name for name in shipped if f"shoal/_data/{name}" not in names]
     assert "shoal/_data/page/shoal.html" in names
+    assert "shoal/_data/CITATION.cff" in names
     assert "shoal/py.typed" in names
     assert f"Requires-Python: {PROJECT['requires-python']}" in metadata
     # The README is the page of the package: what it links to is not there, but its text is.

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from shoal import _native
 from shoal.again import beside
+from shoal.cite import card
 from shoal.compare.comparison import Comparison
 from shoal.compare.figures import figures
 from shoal.compare.method import method
@@ -68,6 +69,7 @@ def write_into(comparison: Comparison, folder: Path, *, command: str, out: Path)
             differences=[figure_values(differences)] if len(comparison) > 1 else [],
             sections=sections,
             command=_again(comparison, out),
+            card=card((compared.name, compared.scenario) for compared in comparison),
             version=_native.__version__,
         )
         if len(comparison) > 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from shoal import _native
+from shoal.cite import card
 from shoal.files import write_text, writing
 from shoal.papers.reproduce import (
     Outcome,
@@ -27,6 +28,7 @@ from shoal.plots import Drawn, save
 from shoal.report.build import Entry, figure_values, models_in, section
 from shoal.report.figures import comparison_figures, figures_of
 from shoal.report.page import render
+from shoal.scenario import Scenario
 from shoal.table_formats import FOLDER, save_tables
 
 
@@ -50,6 +52,7 @@ def write(paper: Paper, reproductions: Sequence[Reproduction], folder: Path, *, 
             headline=tally_of(reproductions).headline,
             settings=settings_table(changed_settings(paper, [r.item for r in reproductions], in_part=True)),
             command=command,
+            card=card(_scenarios(reproductions)),
             version=_native.__version__,
             models=models_in(runs) if runs else [],
         )
@@ -59,6 +62,14 @@ def write(paper: Paper, reproductions: Sequence[Reproduction], folder: Path, *, 
 def _readings(reproductions: Sequence[Reproduction]) -> list[Reading]:
     """All readings that ran, each once."""
     return list({o.reading.name: o.reading for r in reproductions for o in r.outcomes}.values())
+
+
+def _scenarios(reproductions: Sequence[Reproduction]) -> Iterator[tuple[str, Scenario]]:
+    """The scenario that each sweep and search of the items starts from, before readings and axes change it."""
+    for reproduction in reproductions:
+        item = reproduction.item
+        for what in (*item.sweeps.values(), *item.searches.values()):
+            yield f"of {item.name}", what.scenario
 
 
 def _item(reproduction: Reproduction, folder: Path) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from shoal import _native
 from shoal.advise import wording
 from shoal.advise.joining import sentence
+from shoal.cite import card
 from shoal.files import write_text, writing
 from shoal.plots import save
 from shoal.report import advice_figures
@@ -53,6 +54,7 @@ def write_advice(
             scenario=advice.scenario.to_toml(),
             tried=f"{advice.screened} laws and parameters were tried, {advice.runs} runs in all.",
             command=command,
+            card=card([("", advice.scenario)]),
             version=_native.__version__,
         )
         write_text(folder / "report.html", page)

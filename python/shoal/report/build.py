@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal import _native
+from shoal.cite import card
 from shoal.errors import OutputError
 from shoal.files import write_text, writing
 from shoal.models import Model, models
@@ -19,6 +20,7 @@ from shoal.report.explore import panels
 from shoal.report.figures import comparison_figures, figures_of
 from shoal.report.page import render
 from shoal.results import Result
+from shoal.scenario import Scenario
 from shoal.seeds import refuse_repeated_seeds
 from shoal.table_formats import FOLDER, save_tables
 from shoal.tabulate import (
@@ -116,6 +118,7 @@ def html(entries: Sequence[Entry], figures: Sequence[tuple[str, Drawn]], *, comm
         comparison=comparison,
         figures=common,
         command=command,
+        card=card(_scenarios(entries), versions=[run.version for entry in entries for run in entry.runs]),
         version=_native.__version__,
         models=models_in([run for entry in entries for run in entry.runs]),
     )
@@ -144,6 +147,11 @@ def section(entry: Entry, figures: Sequence[Drawn]) -> dict[str, Any]:
         "version": first.version,
         "linux": _on_linux(first),
     }
+
+
+def _scenarios(entries: Sequence[Entry]) -> list[tuple[str, Scenario]]:
+    """The scenario of each entry, with its label if there are several."""
+    return [(entry.label if len(entries) > 1 else "", entry.runs[0].scenario) for entry in entries]
 
 
 def left_out(runs: Sequence[Result]) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from shoal import _native
 from shoal._toml import as_text
+from shoal.cite import card
 from shoal.files import write_text
 from shoal.plots import save
 from shoal.remarks import Remarks
@@ -43,6 +44,7 @@ def write_optimise_report(folder: Path, template: Template, optimised: Optimised
         # Seeds and values of parameters change no model.
         models=models_in([results[0] for _, results in optimised.named]),
         command=command,
+        card=card([("", template.scenario)]),
         version=_native.__version__,
     )
     write_text(folder / "report.html", page)

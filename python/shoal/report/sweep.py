@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal import _native
 from shoal._toml import as_text
+from shoal.cite import card
 from shoal.files import write_text
 from shoal.models import Model
 from shoal.plots import Drawn, save
@@ -128,6 +129,7 @@ def _write(
         scenario=scenario.to_toml(),
         models=models,
         command=command,
+        card=card([("", scenario)]),
         version=_native.__version__,
     )
     write_text(folder / "report.html", page)
