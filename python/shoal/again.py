@@ -2,23 +2,82 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
 import shlex
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from shoal import build
+from shoal._native import __version__
+from shoal.again_record import FILE, Recorded
 from shoal.files import write_text
 from shoal.flow_lists import list_files
+from shoal.link_traces import trace_files
 from shoal.scenario import read_text
 
 if TYPE_CHECKING:
     from shoal.report.build import Entry
 
+#: What stands beside the data and is made of it: pages, figures, tables for papers, and what was typed.
+DERIVED = ("report.html", "command.txt", "figures", "summaries")
 _source = "source.toml"
 
 
-def run_command(entries: Sequence[Entry], out: Path, *, several_seeds: bool, generator: str | None = None) -> str:
+class Kept(NamedTuple):
+    """A word of a command that names a file in the folder of the results.
+
+    Attributes
+    ----------
+    path
+        The file, relative to the folder.
+    before
+        What the word begins with, such as ``NAME=``.
+    """
+
+    path: str
+    before: str = ""
+
+
+@dataclass(frozen=True)
+class Again:
+    """A command that makes the results of a folder again.
+
+    Attributes
+    ----------
+    words
+        What follows ``shoal``, but for ``--out``.
+    refusal
+        Why somebody else with the same version of shoal cannot run it; empty if everybody can.
+    """
+
+    words: tuple[str | Kept, ...]
+    refusal: str = ""
+
+    def shown(self, out: Path) -> str:
+        """The command for a shell that is where ``out`` is relative to."""
+        words = [word if isinstance(word, str) else f"{word.before}{out / word.path}" for word in self.words]
+        return shlex.join(["shoal", *words, "--out", beside(out)])
+
+    def keep(self, folder: Path) -> None:
+        """Write the command beside its results, of which nothing may change any more.
+
+        Raises
+        ------
+        OSError
+            A file cannot be read or written.
+        """
+        words = (word if isinstance(word, str) else f"{word.before}{word.path}" for word in self.words)
+        sums = {name: checksum(folder / name) for name in data_files(folder)}
+        record = Recorded(1, __version__, build.commit(), tuple(words), self.refusal, sums)
+        write_text(folder / FILE, json.dumps(asdict(record), indent=1) + "\n")
+
+
+def run_command(entries: Sequence[Entry], out: Path, *, several_seeds: bool, generator: str | None = None) -> Again:
     """``shoal run`` of the resolved scenarios that stand beside the results, into a new folder.
 
     Parameters
@@ -33,47 +92,86 @@ def run_command(entries: Sequence[Entry], out: Path, *, several_seeds: bool, gen
         What drove the flows on Linux.
     """
     first = entries[0].runs[0]
-    words = ["shoal", "run"]
+    words: list[str | Kept] = ["run"]
     for entry in entries:
         folder = entry.folder or out
-        words.append(str((folder / f"seed-{entry.runs[0].seed}" if several_seeds else folder) / "scenario.toml"))
+        path = (folder / f"seed-{entry.runs[0].seed}" if several_seeds else folder) / "scenario.toml"
+        words.append(Kept(path.relative_to(out).as_posix()) if path.is_relative_to(out) else str(path))
     if several_seeds:
         words += ["--seeds", str(len(entries[0].runs))]
-    if first.data["on"] == "linux":
-        words += ["--on", "linux", *(["--generator", generator] if generator else [])]
-    return shlex.join([*words, "--out", beside(out)])
+    if first.data["on"] != "linux":
+        return Again(tuple(words))
+    words += ["--on", "linux", *(["--generator", generator] if generator else [])]
+    return Again(tuple(words), on_kernel)
+
+
+#: Why results of the kernel are not for everybody.
+on_kernel = "they were made on the real Linux kernel, which a build of shoal's kernel has to run again"
 
 
 def keep_source(scenario: Path, sizes: Sequence[str] | None, folder: Path) -> None:
-    """Copy the scenario file and the distributions of sizes that a command was given into a folder of results."""
+    """Copy the scenario file and all files that a command was given with it into a folder of results."""
     text = read_text(scenario)
     write_text(folder / _source, text)
-    for path in list_files(text, scenario):
+    for path in (*list_files(text, scenario), *trace_files(text, scenario)):
         shutil.copyfile(path, folder / path.name)
     for number, text in enumerate(sizes or []):
         shutil.copyfile(text.partition("=")[2].strip(), folder / _sizes(number))
 
 
-def template_command(verb: str, out: Path, sizes: Sequence[str] | None, options: Sequence[tuple[str, object]]) -> str:
+def template_command(verb: str, sizes: Sequence[str] | None, options: Sequence[tuple[str, object]]) -> Again:
     """``shoal VERB`` of what :func:`keep_source` copied, with the same options, into a new folder.
 
     Defaults that depend on a swept key are different at every point, so the file is kept as it was written. Options
     whose value is ``None`` are left out, ``True`` makes a flag, and of a list each value gets its own option.
     """
-    words = ["shoal", verb, str(out / _source)]
-    named = [f"{text.partition('=')[0].strip()}={out / _sizes(number)}" for number, text in enumerate(sizes or [])]
+    words: list[str | Kept] = [verb, Kept(_source)]
+    named = [Kept(_sizes(number), f"{text.partition('=')[0].strip()}=") for number, text in enumerate(sizes or [])]
     for name, given in (*options, ("sizes", named)):
-        for value in given if isinstance(given, list | tuple) else [given]:
+        for value in given if isinstance(given, list) or type(given) is tuple else [given]:
             if value is True:
                 words.append(f"--{name}")
             elif value is not None and value is not False:
-                words += [f"--{name}", str(value)]
-    return shlex.join([*words, "--out", beside(out)])
+                words += [f"--{name}", value if isinstance(value, Kept) else str(value)]
+    return Again(tuple(words))
 
 
 def beside(out: Path) -> str:
     """A folder for the same results once more."""
     return f"{out}-again"
+
+
+def data_files(folder: Path) -> Iterator[str]:
+    """The files of results that others are made of, relative to their folder, in order.
+
+    Links are passed over, so that nothing outside of the folder is ever read.
+    """
+    for path in regular_files(folder):
+        name = path.relative_to(folder)
+        if name.name != FILE and not any(part in DERIVED for part in name.parts):
+            yield name.as_posix()
+
+
+def regular_files(folder: Path) -> Iterator[Path]:
+    """All files of a folder in order of their names, but for hidden ones, links, and what is behind links."""
+    for path in sorted(folder.iterdir(), key=lambda path: path.name):
+        if path.is_symlink() or path.name.startswith("."):
+            continue
+        if path.is_dir():
+            yield from regular_files(path)
+        elif path.is_file():
+            yield path
+
+
+def is_given(name: str) -> bool:
+    """Whether a file of results is a copy of what the user gave, which the same results do not depend on any more."""
+    return name in (_source, "sweep.toml") or re.fullmatch(r"sizes-[0-9]+\.csv", name) is not None
+
+
+def checksum(path: Path) -> str:
+    """The SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _sizes(number: int) -> str:

@@ -146,7 +146,7 @@ def reserved_file(
         The file may not be replaced, somebody else writes it, or its place cannot be written.
     """
     refuse_foreign(target, is_ours, what=what, option=option, force=force)
-    if _is_stream(Path(target)):
+    if is_stream(Path(target)):
         yield
         return
     with reserved(target, option=option):
@@ -203,12 +203,12 @@ def refuse_foreign(
     except OSError:
         return  # It is not there, or writing it fails with a message of its own.
     other = f"choose another {option}"
-    if stat.S_ISLNK(mode) and not _is_stream(target):
+    if stat.S_ISLNK(mode) and not is_stream(target):
         raise OutputError(
             f"`{target}` is a symbolic link, so it is not replaced",
             hint=f"name the file that it points to, or {other}",
         )
-    if _is_stream(target):
+    if is_stream(target):
         return
     if not force:
         raise OutputError(f"`{target}` already exists", hint=f"{other}, or add --force to replace it")
@@ -242,7 +242,8 @@ def is_packet_trace(path: Path) -> bool:
         return b"shoal " in file.read(length)
 
 
-def _is_stream(path: Path) -> bool:
+def is_stream(path: Path) -> bool:
+    """Whether a file is a pipe or a character device, which nothing is lost from by writing into it."""
     try:
         mode = path.stat().st_mode
     except OSError:
@@ -422,10 +423,27 @@ def write_text(path: Path, text: str) -> None:
 
 def write_bytes(path: Path, content: bytes) -> None:
     """Write a file under a temporary name, then rename it: readers never see half of it."""
+    with new_file(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[IO[bytes]]:
+    """Give a file under a temporary name, which takes its name when the block ends well; streams are written to.
+
+    Raises
+    ------
+    OSError
+        It cannot be written.
+    """
+    if is_stream(path):
+        with path.open("wb") as file:
+            yield file
+        return
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         with partial.open("wb") as file:
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())  # some file systems report a full disk only here
         partial.replace(path)

@@ -50,6 +50,21 @@ def traces_in(text: str, file: Path) -> tuple[list[tuple[str, object]], list[str
     return entries, warnings
 
 
+def trace_files(text: str, file: Path) -> list[Path]:
+    """The files that the links of a scenario file follow; what is no TOML names none."""
+    try:
+        tables = read_toml(text, file)
+    except tomllib.TOMLDecodeError:
+        return []
+    return [
+        file.parent / name
+        for _, schedule in _schedules(tables)
+        for key, read in (("trace", {"rates", "delays"}), ("opportunities", {"opportunity_gaps"}))
+        # A resolved scenario keeps the name of the file beside what was read.
+        if isinstance(name := schedule.get(key), str) and not read & set(schedule)
+    ]
+
+
 def _schedules(tables: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Every table that may name a trace, with its dotted key."""
     topology = tables.get("topology")

@@ -78,11 +78,7 @@ def test_the_card_of_runs_is_escaped_and_has_neither_dates_nor_places(short: sho
     "arguments",
     [
         ["sweep", "small.toml", "--axis", "bottleneck.rate=10 Mbit/s,20 Mbit/s"],
-        [
-            "tune",
-            "small.toml",
-            *["--key", "seed", "--from", "1", "--to", "2", "--smallest", "--seeds", "1", "--such-that", "jain()>0"],
-        ],
+        ["tune", "small.toml", *"--key seed --from 1 --to 2 --smallest --seeds 1 --such-that jain()>0".split()],  # noqa: SIM905
         ["reproduce", "kuehlewind-2014/rare-marks", "--quick"],
     ],
 )

@@ -27,7 +27,22 @@ def shape(text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "verb", ["", "run", "check", "sweep", "tune", "reproduce", "report", "plot", "list", "describe", "schema", "doctor"]
+    "verb",
+    [
+        "",
+        "run",
+        "check",
+        "sweep",
+        "tune",
+        "reproduce",
+        "report",
+        "plot",
+        "pack",
+        "list",
+        "describe",
+        "schema",
+        "doctor",
+    ],
 )
 def test_help(inside: Cli, verb: str, snapshot: SnapshotAssertion) -> None:
     done = inside(*verb.split(), "--help")
@@ -124,7 +139,7 @@ def test_out_holds_everything(cli: Cli, folder: Path) -> None:
     ]
     assert files == sorted(
         [
-            *(".shoal", "command.txt", "packets.pcapng", "report.html", "result.json", "scenario.toml"),
+            *(".shoal", "again.json", "command.txt", "packets.pcapng", "report.html", "result.json", "scenario.toml"),
             *(*figures, *summaries, *tables),
         ]
     )

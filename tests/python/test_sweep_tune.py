@@ -143,7 +143,16 @@ def test_sweep_command(cli: Cli, folder: Path, step: shoal.Scenario) -> None:
     assert line.split()[3] == f"{mean:.4g}"
     out = folder / "out"
     tables = [f"{name}.{kind}" for name in ("points", "runs") for kind in ("csv", "parquet")]
-    names = [".shoal", "command.txt", "figures", "plan.json", "report.html", "scenario.toml", "source.toml"]
+    names = [
+        ".shoal",
+        "again.json",
+        "command.txt",
+        "figures",
+        "plan.json",
+        "report.html",
+        "scenario.toml",
+        "source.toml",
+    ]
     assert sorted(path.name for path in out.iterdir()) == sorted([*names, "summaries", "sweep.json", *tables])
     points = pl.read_csv(out / "points.csv")
     assert points.columns == [K, "flows.dctcp.count", "q", "q_ci95", "queue_empty(link=0)", "queue_empty(link=0)_ci95"]

@@ -7,8 +7,8 @@ from typing import Annotated
 
 from shoal.cli import options
 from shoal.cli.declare import argument
-from shoal.cli.out import results_in, say_written
-from shoal.cli.sweep_output import show, write
+from shoal.cli.out import keep_again, results_in, say_written
+from shoal.cli.sweep_output import again, show, write
 
 _Parts = Annotated[list[Path], argument("PART...", "Folders of `shoal sweep --shard I/N --out PART`, in any order.")]
 
@@ -37,5 +37,6 @@ def merge(
         if folder is not None and out is not None:
             write(rows, folder, out)
             copy_sources(parts[0], folder)
+            keep_again(again(rows), folder)
     say_written(out)
     show(rows, as_json=as_json)

@@ -14,7 +14,7 @@ from shoal import _native
 from shoal.again import keep_source, template_command
 from shoal.cli import options
 from shoal.cli.console import data
-from shoal.cli.out import results_in, say_written, write_results
+from shoal.cli.out import keep_again, results_in, say_written, write_results
 from shoal.errors import UsageError
 from shoal.files import writing
 from shoal.remarks import Remarks
@@ -86,9 +86,10 @@ def optimise(
                 ("runs", wanted.runs),
                 ("seeds", wanted.seeds),
             ]
-            command = template_command("tune", out, wanted.sizes, [*given, *more])
+            again = template_command("tune", wanted.sizes, [*given, *more])
             keep_source(find_scenario(scenario), wanted.sizes, folder)
-            _write(folder, template, optimised, text, command=command)
+            _write(folder, template, optimised, text, command=again.shown(out))
+            keep_again(again, folder)
     say_written(out)
     if as_json:
         data.json(text)

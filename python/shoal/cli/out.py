@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 from shoal.cli.console import talk
 from shoal.errors import UsageError
-from shoal.files import new_folder, write_text
+from shoal.files import new_folder, write_text, writing
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from shoal.again import Again
     from shoal.scenario import Scenario
 
 
@@ -56,6 +57,18 @@ def write_results(folder: Path, verb: str, text: str, scenario: Scenario, frames
     write_text(folder / f"{verb}.json", text)
     scenario.write_into(folder)
     keep_command(folder)
+
+
+def keep_again(again: Again, folder: Path) -> None:
+    """Write the command that makes the results again into their folder, as the last of its files.
+
+    Raises
+    ------
+    OutputError
+        A file cannot be read or written.
+    """
+    with writing(folder):
+        again.keep(folder)
 
 
 def say_written(out: Path | None) -> None:

@@ -62,4 +62,4 @@ def _command(entries: Sequence[Entry], out: Path) -> str:
     several = not all((entry.folder or out).joinpath("scenario.toml").exists() for entry in entries)
     linux = entries[0].runs[0].data.get("linux")
     driven = linux is not None and linux.get("generator")
-    return run_command(entries, out, several_seeds=several, generator="iperf3" if driven else None)
+    return run_command(entries, out, several_seeds=several, generator="iperf3" if driven else None).shown(out)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +15,7 @@ from shoal.cli.completion import host_names, paper_names
 from shoal.cli.console import data, talk
 from shoal.cli.declare import argument, option
 from shoal.cli.on_linux import find_linux, refuse_limits_without_linux
-from shoal.cli.out import results_in, say_written, this_command
+from shoal.cli.out import keep_again, results_in, say_written, this_command
 from shoal.cli.planes import Plane
 from shoal.errors import UsageError
 from shoal.files import refuse_existing
@@ -23,6 +24,7 @@ from shoal.shipped import papers
 from shoal.table import Table
 
 if TYPE_CHECKING:
+    from shoal.again import Again
     from shoal.papers import Paper
     from shoal.papers.reproduce import Reproduction
 
@@ -112,6 +114,8 @@ def reproduce(
             for item in items
         ]
         write.write(paper, done, folder or target, command=this_command())
+        if folder is not None:
+            keep_again(_again(paper, names, forms, hosts), folder)
     if as_json:
         rows = [row for reproduction in done for row in engine.verdict_frame(reproduction).to_dicts()]
         data.json(json.dumps({"schema": 1, "paper": paper.name, "chosen": paper.chosen, "checks": rows}, indent=2))
@@ -121,6 +125,19 @@ def reproduce(
     verdicts = [finding.verdict for reproduction in done for finding in reproduction.chosen.findings]
     if strict and not {*verdicts} <= {Verdict.INSIDE, Verdict.SHOWN}:
         raise Exit(5)
+
+
+def _again(paper: Paper, names: Sequence[str], forms: Mapping[str, bool], hosts: Sequence[str]) -> Again:
+    """What makes the same results elsewhere: only papers that are part of shoal are there."""
+    from shoal.again import Again, on_kernel
+
+    if forms["linux"]:
+        return Again((), on_kernel)
+    if paper.folder.resolve() not in [entry.path.resolve() for entry in papers()]:
+        return Again((), f"the paper `{paper.name}` is a folder of yours, and no part of shoal")
+    what = paper.name if list(names) == list(paper.items) else f"{paper.name}/{names[0]}"
+    flags = [f"--{form}" for form, is_wanted in forms.items() if is_wanted]
+    return Again(("reproduce", what, *flags, *(word for host in hosts for word in ("--host", host))))
 
 
 def _known_hosts(names: list[str]) -> list[str]:

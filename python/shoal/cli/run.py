@@ -16,7 +16,7 @@ from shoal.cli import options
 from shoal.cli.console import data, talk
 from shoal.cli.declare import option
 from shoal.cli.on_linux import explain_linux, find_linux, prepare_linux, refuse_limits_without_linux
-from shoal.cli.out import keep_command, results_in, say_written
+from shoal.cli.out import keep_again, keep_command, results_in, say_written
 from shoal.cli.planes import Plane
 from shoal.errors import UsageError
 from shoal.files import is_capture, refuse_existing, reserved_file
@@ -289,8 +289,9 @@ def _write(runs: Mapping[str, Results], folder: Path, out: Path, *, several_seed
 
     entries = [Entry(label, run, out / label if len(runs) > 1 else out) for label, run in runs.items()]
     keep_command(folder)
-    command = run_command(entries, out, several_seeds=several_seeds, generator=generator)
-    write_report(entries, folder, command=command)
+    again = run_command(entries, out, several_seeds=several_seeds, generator=generator)
+    write_report(entries, folder, command=again.shown(out))
+    keep_again(again, folder)
 
 
 def _print_json(runs: Mapping[str, Results], *, several_seeds: bool) -> None:

@@ -15,9 +15,9 @@ from shoal.cli.axes import factors_of, grid_of
 from shoal.cli.completion import scenario_names
 from shoal.cli.console import data, talk
 from shoal.cli.declare import argument, option
-from shoal.cli.out import results_in, say_written
+from shoal.cli.out import keep_again, results_in, say_written
 from shoal.cli.planes import Plane
-from shoal.cli.sweep_output import show, write
+from shoal.cli.sweep_output import again, show, write
 from shoal.errors import UsageError
 from shoal.scenario import is_sweep, read_text
 from shoal.shipped import find_scenario
@@ -208,6 +208,7 @@ def sweep(
                 if folder is not None and out is not None:
                     write(rows, folder, out)
                     subject.keep_sources(folder)
+                    keep_again(again(rows), folder)
     if say is not None:
         talk.note(f"{say}; wrote {out}")
         return

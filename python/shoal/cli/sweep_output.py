@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 
-from shoal.again import beside
+from shoal.again import Again, Kept, on_kernel
 from shoal.cli import options
 from shoal.cli.console import data, talk
 from shoal.cli.out import keep_command
@@ -32,9 +31,8 @@ def write(rows: Rows, folder: Path, out: Path) -> None:
     from shoal.report.sweep import write_rows_report
     from shoal.report.sweep_heat import write_points
 
-    command = shlex.join(["shoal", "sweep", str(out / _plan_file), "--out", beside(out)])
     with writing(folder):
-        write_rows_report(folder, rows, command=command)
+        write_rows_report(folder, rows, command=again(rows).shown(out))
         for name, frame in (("points", points_frame(rows)), ("runs", runs_frame(rows))):
             frame.write_csv(folder / f"{name}.csv")
             frame.write_parquet(folder / f"{name}.parquet")
@@ -44,6 +42,11 @@ def write(rows: Rows, folder: Path, out: Path) -> None:
         rows.plan.template.scenario.write_into(folder)
         write_points(rows, folder)
         keep_command(folder)
+
+
+def again(rows: Rows) -> Again:
+    """What makes a sweep again from the plan in its folder."""
+    return Again(("sweep", Kept(_plan_file)), on_kernel if rows.plan.kernel else "")
 
 
 def show(rows: Rows, *, as_json: bool) -> None:

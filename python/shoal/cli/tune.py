@@ -16,7 +16,7 @@ from shoal.cli import optimise as optimising
 from shoal.cli import options
 from shoal.cli.console import data
 from shoal.cli.declare import option
-from shoal.cli.out import results_in, say_written, write_results
+from shoal.cli.out import keep_again, results_in, say_written, write_results
 from shoal.errors import UsageError
 from shoal.files import writing
 from shoal.remarks import Remarks
@@ -174,9 +174,10 @@ def tune(
         if folder is not None and out is not None:
             range_ = [("key", key), ("from", from_), ("to", to), ("unit", unit), ("step", step), ("within", within)]
             wanted = [("such-that", such_that), (side.value, True), ("set", set_)]
-            command = template_command("tune", out, sizes, [*range_, *wanted, ("seeds", seeds), ("confirm", confirm)])
+            again = template_command("tune", sizes, [*range_, *wanted, ("seeds", seeds), ("confirm", confirm)])
             keep_source(find_scenario(scenario), sizes, folder)
-            _write(folder, template, tuned, text, command=command)
+            _write(folder, template, tuned, text, command=again.shown(out))
+            keep_again(again, folder)
     say_written(out)
     if as_json:
         data.json(text)

@@ -60,6 +60,7 @@ VERBS = {
     "explain": Verb(
         "explain", "explain", "Say which questions a result raises, and the first cause of each that its numbers show."
     ),
+    "pack": Verb("pack", "pack", "Pack results for artifact evaluation, or make packed ones again and compare."),
     "list": Verb(
         "list_",
         "list_",
