@@ -77,7 +77,9 @@ class Again:
         write_text(folder / FILE, json.dumps(asdict(record), indent=1) + "\n")
 
 
-def run_command(entries: Sequence[Entry], out: Path, *, several_seeds: bool, generator: str | None = None) -> Again:
+def run_command(
+    entries: Sequence[Entry], out: Path, *, several_seeds: bool, generator: str | None = None, payload: bool = False
+) -> Again:
     """``shoal run`` of the resolved scenarios that stand beside the results, into a new folder.
 
     Parameters
@@ -90,6 +92,8 @@ def run_command(entries: Sequence[Entry], out: Path, *, several_seeds: bool, gen
         Whether the results of each entry are in folders of their seeds.
     generator
         What drove the flows on Linux.
+    payload
+        Whether captures keep whole packets, which no scenario says.
     """
     first = entries[0].runs[0]
     words: list[str | Kept] = ["run"]
@@ -99,6 +103,8 @@ def run_command(entries: Sequence[Entry], out: Path, *, several_seeds: bool, gen
         words.append(Kept(path.relative_to(out).as_posix()) if path.is_relative_to(out) else str(path))
     if several_seeds:
         words += ["--seeds", str(len(entries[0].runs))]
+    if payload and any(entry.runs[0].data["scenario"]["trace"]["pcap"] for entry in entries):
+        words.append("--pcap-payload")
     if first.data["on"] != "linux":
         return Again(tuple(words))
     words += ["--on", "linux", *(["--generator", generator] if generator else [])]

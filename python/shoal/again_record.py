@@ -62,7 +62,7 @@ class Recorded:
 
 # Options of commands that make results again: with a value, and without.
 _options: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "run": (("--seeds",), ()),
+    "run": (("--seeds",), ("--pcap-payload",)),
     "sweep": ((), ()),
     "tune": (
         (

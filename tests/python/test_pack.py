@@ -426,6 +426,15 @@ def test_a_wheel_goes_into_the_archive_if_it_is_of_this_build(inside: Cli, resul
     assert not [line for line in lines if line.startswith("shoal==")]
 
 
+def test_whole_packets_are_captured_again(cli: Cli, folder: Path) -> None:
+    (folder / "small.toml").write_text(SHORT, encoding="utf-8")
+    done = cli("run", "small.toml", "--trace", "pcap", "--pcap-payload", "--out", "results/captured")
+    assert done.code == 0, done.err
+    packed(cli, folder, "captured")
+    done = cli("pack", "--check", "artifact")
+    assert done.code == 0, done.err
+
+
 def test_a_list_of_flows_goes_with_the_results(cli: Cli, folder: Path) -> None:
     (folder / "lists").mkdir()
     (folder / "lists" / "flows.csv").write_text("start_s,bytes\n0.1,30000\n0.2,60000\n")

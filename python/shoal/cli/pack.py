@@ -97,7 +97,8 @@ def _pack(
     packed = read_folders(folders)
     for each in packed:
         for name, why in each.left_out.items():
-            talk.warning(f"`{each.folder / name}` is left out: {why}")
+            hint = "with a relative --out it names none" if name.endswith(".html") else None
+            talk.warning(f"`{each.folder / name}` is left out: {why}", hint=hint)
         if each.is_of_another_build:
             talk.warning(f"`{each.folder}` is of another build, commit {each.record.commit}; add --try to be sure")
     make_parent(out)

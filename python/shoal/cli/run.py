@@ -139,7 +139,7 @@ def run(
             else:
                 runs[label] = _run_one(image, scenario, seed, pcap, pcap_payload, threads or 1, target)
         if folder is not None and out is not None:
-            _write(runs, folder, out, several_seeds=seeds is not None, generator=generator)
+            _write(runs, folder, out, several_seeds=seeds is not None, generator=generator, payload=pcap_payload)
     say_written(out)
     if pcap is not None:
         talk.note(f"wrote {pcap}")
@@ -283,13 +283,21 @@ def _run_one(
     return Results([result])
 
 
-def _write(runs: Mapping[str, Results], folder: Path, out: Path, *, several_seeds: bool, generator: str | None) -> None:
+def _write(
+    runs: Mapping[str, Results],
+    folder: Path,
+    out: Path,
+    *,
+    several_seeds: bool,
+    generator: str | None,
+    payload: bool,
+) -> None:
     from shoal.again import run_command
     from shoal.report import Entry, write_report
 
     entries = [Entry(label, run, out / label if len(runs) > 1 else out) for label, run in runs.items()]
     keep_command(folder)
-    again = run_command(entries, out, several_seeds=several_seeds, generator=generator)
+    again = run_command(entries, out, several_seeds=several_seeds, generator=generator, payload=payload)
     write_report(entries, folder, command=again.shown(out))
     keep_again(again, folder)
 

@@ -177,7 +177,9 @@ def _data(folder: Path, record: Recorded) -> list[str]:
 def _refuse_files_elsewhere(source: Path) -> None:
     """A search reads its scenario as it was written: what that names must be beside it."""
     text = read_text(source)
-    for path in (*list_files(text, source), *trace_files(text, source)):
+    # A list of flows is also looked for beside the scenario, whatever folder its name has.
+    lists = [source.with_name(path.name) for path in list_files(text, source)]
+    for path in (*lists, *trace_files(text, source)):
         if path.parent != source.parent or not path.is_file():
             raise OutputError(
                 f"`{source}` names a file that is not in its folder, `{path}`",
