@@ -120,7 +120,8 @@ def keep_source(scenario: Path, sizes: Sequence[str] | None, folder: Path) -> No
     text = read_text(scenario)
     write_text(folder / _source, text)
     for path in (*list_files(text, scenario), *trace_files(text, scenario)):
-        shutil.copyfile(path, folder / path.name)
+        # In a folder of results a copy stands beside the scenario, whatever folder the name has.
+        shutil.copyfile(path if path.is_file() else scenario.with_name(path.name), folder / path.name)
     for number, text in enumerate(sizes or []):
         shutil.copyfile(text.partition("=")[2].strip(), folder / _sizes(number))
 
@@ -152,21 +153,10 @@ def data_files(folder: Path) -> Iterator[str]:
 
     Links are passed over, so that nothing outside of the folder is ever read.
     """
-    for path in regular_files(folder):
+    for path in _regular_files(folder):
         name = path.relative_to(folder)
         if name.name != FILE and not any(part in DERIVED for part in name.parts):
             yield name.as_posix()
-
-
-def regular_files(folder: Path) -> Iterator[Path]:
-    """All files of a folder in order of their names, but for hidden ones, links, and what is behind links."""
-    for path in sorted(folder.iterdir(), key=lambda path: path.name):
-        if path.is_symlink() or path.name.startswith("."):
-            continue
-        if path.is_dir():
-            yield from regular_files(path)
-        elif path.is_file():
-            yield path
 
 
 def is_given(name: str) -> bool:
@@ -178,6 +168,17 @@ def checksum(path: Path) -> str:
     """The SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _regular_files(folder: Path) -> Iterator[Path]:
+    """All files of a folder in order of their names, but for hidden ones, links, and what is behind links."""
+    for path in sorted(folder.iterdir(), key=lambda path: path.name):
+        if path.is_symlink() or path.name.startswith("."):
+            continue
+        if path.is_dir():
+            yield from _regular_files(path)
+        elif path.is_file():
+            yield path
 
 
 def _sizes(number: int) -> str:

@@ -442,7 +442,10 @@ def test_a_list_of_flows_goes_with_the_results(cli: Cli, folder: Path) -> None:
     (folder / "small.toml").write_text(text, encoding="utf-8")
     done = cli("run", "small.toml", "--out", "results/listed")
     assert done.code == 0, done.err
-    packed(cli, folder, "listed")
+    tune = ("--key", "seed", "--from", "1", "--to", "1", "--smallest", "--seeds", "1", "--such-that", "jain()>0")
+    done = cli("tune", "small.toml", *tune, "--out", "results/searched")
+    assert done.code == 0, done.err
+    packed(cli, folder, "listed", "searched")
     shutil.rmtree(folder / "lists")
     done = cli("pack", "--check", "artifact")
     assert done.code == 0, done.err
