@@ -300,7 +300,10 @@ def test_what_is_not_there_or_no_results_is_refused(inside: Cli, folder: Path) -
         (folder / name).mkdir()
         (folder / name / file).touch()
     (folder / "empty").mkdir()
+    (folder / ".x.7-0.partial").mkdir()
+    (folder / ".x.7-0.partial" / ".shoal").touch()
     for name, message in {
+        ".x.7-0.partial": "`.x.7-0.partial` is not complete: a command writes it, or was killed",
         "nothing": "there is no folder `nothing`",
         "small.toml": "`small.toml` is a file, and no folder of results",
         "empty": "`empty` is empty",

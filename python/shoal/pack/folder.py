@@ -95,11 +95,12 @@ def _read(name: str, folder: Path) -> PackedResults:
         record = _record(folder)
         files = _data(folder, record)
         left_out: dict[str, str] = {}
+        expected = {*files, *_known}
         for path in sorted(folder.rglob("*")):
             inner = path.relative_to(folder).as_posix()
             if path.is_symlink():
                 left_out[inner] = "it is a symbolic link"
-            elif path.is_dir() or inner in (*record.sha256, *_known):
+            elif path.is_dir() or inner in expected:
                 continue
             elif path.suffix not in _derived or not any(part in DERIVED for part in Path(inner).parts):
                 left_out[inner] = "it is no file of these results"
