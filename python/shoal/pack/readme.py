@@ -18,6 +18,7 @@ from shoal.errors import OutputError
 from shoal.pack.folder import PackedResults
 from shoal.pack.manifest import FILE, RESULTS, Manifest
 from shoal.papers import read_paper
+from shoal.results import Result, Results
 from shoal.shipped import papers
 from shoal.words import count_of
 
@@ -139,10 +140,9 @@ def _runs(results: PackedResults) -> Iterator[tuple[str, ...]]:
         if Path(name).name == "result.json":
             seeds.setdefault(re.sub(r"(^|/)seed-[0-9]+/result\.json$", r"\1results.json", name), []).append(name)
     for file, names in seeds.items():
-        data = _json(results.folder / names[0])
-        utilisations = ", ".join(f"{100 * link['utilisation']:.4g} %" for link in data["bottlenecks"][:1])
-        measured = f"{count_of(len(names), 'run')}; utilisation of the first: {utilisations}" if utilisations else "-"
-        yield _row(data["scenario"]["title"], measured, results, file)
+        runs = Results([Result.load((results.folder / name).parent) for name in names])
+        measured = f"{count_of(len(names), 'run')}. {runs.verdict}".strip()
+        yield _row(runs[0].data["scenario"]["title"], measured, results, file)
 
 
 def _verdicts(results: PackedResults) -> Iterator[tuple[str, ...]]:
