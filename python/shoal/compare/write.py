@@ -54,9 +54,9 @@ def write_into(comparison: Comparison, folder: Path, *, command: str, out: Path)
                     "scenario": compared.scenario.to_toml(),
                 }
             )
-        differences = comparison.drawn
-        if len(comparison) > 1:
-            save(differences, folder / "figures")
+        differences = [comparison.drawn] if len(comparison) > 1 else []
+        for each in differences:
+            save(each, folder / "figures")
         page = render(
             "compare.html.j2",
             title="Simulator and Linux: " + (comparison[0].scenario.title if len(comparison) == 1 else "comparison"),
@@ -66,7 +66,7 @@ def write_into(comparison: Comparison, folder: Path, *, command: str, out: Path)
             verdicts=verdicts(comparison),
             overview=overview(comparison),
             margins=margins(comparison.kinds),
-            differences=[figure_values(differences)] if len(comparison) > 1 else [],
+            differences=[figure_values(each) for each in differences],
             sections=sections,
             command=_again(comparison, out),
             card=card((compared.name, compared.scenario) for compared in comparison),
