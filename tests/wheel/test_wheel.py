@@ -71,7 +71,7 @@ def test_the_wheel_runs_on_old_distributions_and_carries_everything_but_the_kern
     assert "shoal/py.typed" in names
     assert f"Requires-Python: {PROJECT['requires-python']}" in metadata
     # The README is the page of the package: what it links to is not there, but its text is.
-    assert "who gets what rate, at what delay" in metadata
+    assert "who gets what rate at what delay" in metadata
 
 
 @pytest.mark.parametrize("version", SUPPORTED)
