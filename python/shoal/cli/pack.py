@@ -115,7 +115,7 @@ def _tried(packed: Sequence[PackedResults], workers: int | None) -> float:
     from shoal.pack import entry_of, make_again
 
     seconds = 0.0
-    with _again_in(None) as again:
+    with _folder_for_now() as again:
         for each in packed:
             talk.note(f"{each.name}: shoal {shlex.join(each.record.command)}")
             checked = make_again(entry_of(each), each.folder, again / each.name, workers=workers)
@@ -132,7 +132,7 @@ def _check(folder: Path, out: Path | None, *, force: bool, workers: int | None) 
     from shoal.pack import check, other_packages
 
     done = []
-    with _again_in(None) if out is None else new_folder(out, force=force) as again:
+    with _folder_for_now() if out is None else new_folder(out, force=force) as again:
         for checked in check(folder, again, workers=workers, note=talk.note):
             done.append(checked)
             for line in checked.differences:
@@ -152,7 +152,7 @@ def _row(checked: Checked) -> tuple[str, ...]:
 
 
 @contextmanager
-def _again_in(folder: Path | None) -> Iterator[Path]:
+def _folder_for_now() -> Iterator[Path]:
     """A folder for results that nobody keeps."""
-    with tempfile.TemporaryDirectory(prefix="shoal-again-", dir=folder) as name:
+    with tempfile.TemporaryDirectory(prefix="shoal-again-") as name:
         yield Path(name)
