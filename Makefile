@@ -20,7 +20,7 @@ PAGE := crates/front/web/page
 # Quantiles for the confidence intervals of the page, from where all intervals have them.
 T95 = from shoal.stats import student_t_quantile as q; print([round(q(0.975, n), 6) for n in range(1, 10)])
 
-.PHONY: help setup run test test-rust test-python test-modules test-linux test-web test-page test-docs test-wheel \
+.PHONY: help setup run animation test test-rust test-python test-modules test-linux test-web test-page test-docs test-wheel \
 	test-all check generate fmt page site wheel bench bench-instructions record recheck mutants fuzz hashes clean
 
 help: ## Show this list
@@ -106,6 +106,9 @@ page: setup $(PAGE)/node_modules/.done ## Build the page with the simulator for 
 	@cd $(PAGE) && npm run --silent check
 	@node $(PAGE)/build.mjs target/web/module scenarios papers "$$($(BIN)/python -c '$(T95)')" \
 		python/shoal/_data/page/shoal.html
+
+animation: page ## Take the moving picture of the README anew (needs Chromium)
+	@$(DEV) animation
 
 site: setup $(VENV)/.docs ## Build the documentation site in target/site; with the simulator in it after `make page`
 	@$(DEV) site target/site

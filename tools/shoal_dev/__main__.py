@@ -166,6 +166,13 @@ def add_builds(commands: Parsers) -> None:
         command = commands.add_parser(name, help=about)
         command.add_argument("folder", type=Path)
         command.set_defaults(run=run)
+
+    def animation(_: argparse.Namespace) -> int:
+        from shoal_dev.animation import main as take
+
+        return take()
+
+    commands.add_parser("animation", help="take the moving picture of the README anew").set_defaults(run=animation)
     commands.add_parser("fuzz-dictionary", help="renew fuzz/dictionaries").set_defaults(run=dictionary)
 
 

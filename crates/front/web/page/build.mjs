@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 // Packs the module 4 % smaller than zlib does at its best, in some seconds.
 import zopfli from "@gfx/zopfli";
@@ -139,6 +139,17 @@ function story({ figures, ...own }) {
   return { ...own, title, reference, figures: withRows, inside: inside(published), of: published.length };
 }
 
+// What the engine reads from the scenarios, so that a reader need not wait for that.
+const engine = await import(pathToFileURL(join(module, "shoal.js")));
+const code = readFileSync(join(module, "shoal_bg.wasm"));
+engine.initSync({ module: code });
+const presets = PRESETS.map(([title, name, about]) => {
+  const given = new engine.Scenario(readFileSync(join(scenarios, `${name}.toml`), "utf8"), `${name}.toml`);
+  // The rate is one of the controls.
+  const { rate: _rate, schedule: _schedule, ...bottleneck } = JSON.parse(given.json()).bottleneck;
+  return { name: name.split("/").at(-1), title, about, bottleneck };
+});
+
 // What may be chosen, from the schema of scenarios.
 const group = JSON.parse(readFileSync(join(scenarios, "schema.json"), "utf8")).properties.flows.items.properties;
 const ccs = group.cc.oneOf[0].enum;
@@ -158,6 +169,7 @@ async function bundle(entry) {
       T95: t95,
       CC_NAMES: JSON.stringify(ccs),
       HOST_NAMES: JSON.stringify(hosts),
+      VERSION: JSON.stringify(engine.version()),
     },
     write: false,
     logLevel: "warning",
@@ -171,13 +183,7 @@ const style =
   readFileSync(join(here, "node_modules/uplot/dist/uPlot.min.css"), "utf8").trim() +
   readFileSync(join(here, "src/page.css"), "utf8").trim();
 const [main, worker] = await Promise.all([bundle("main.ts"), bundle("worker.ts")]);
-const presets = PRESETS.map(([title, name, about]) => ({
-  name: name.split("/").at(-1),
-  title,
-  about,
-  text: readFileSync(join(scenarios, `${name}.toml`), "utf8"),
-}));
-const packedModule = await zopfli.gzipAsync(readFileSync(join(module, "shoal_bg.wasm")), { numiterations: 1 });
+const packedModule = await zopfli.gzipAsync(code, { numiterations: 1 });
 const wasm = Buffer.from(packedModule).toString("base64");
 const parts = {
   // Only what is in this file: its scripts by their checksums, and the worker that it makes of one of them. A style may

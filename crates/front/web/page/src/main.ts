@@ -6,14 +6,14 @@ import { drawer } from "./drawer";
 import type { Controls, Preset, Json } from "./plan";
 import type { Parameters } from "./parameters";
 import { onPrint } from "./print";
-import type { FromWorker, Shipped, ToWorker } from "./protocol";
+import type { FromWorker, ToWorker } from "./protocol";
 import { fromFragment, toFragment } from "./share";
 import { Side } from "./side";
 import { seedsInWords, table } from "./steady";
 import { stories, type Story } from "./stories";
 import { glossary } from "./terms";
 import { Tour } from "./tour";
-import { forEngine, wholeLength } from "./verdict";
+import { forEngine, wholeLength, type Share } from "./verdict";
 
 /** Runs for a steady state. */
 const SEEDS = 5;
@@ -22,7 +22,7 @@ const FILE_MAX = 200_000;
 /** Time between two pictures in ms, if the reader has asked for reduced motion. */
 const STILL_MS = 500;
 /** Sections with buttons that ask something of the simulator: they cannot be pressed before it is ready. */
-const BUTTONS = ["tour", "papers", "bar", "time", "steady", "share"];
+const NEED_SIMULATOR = ["controls", "stages", "sides", "tour", "papers", "bar", "time", "steady", "share"];
 /** Time between two stills of the pictures in ms, if the reader has asked for reduced motion. */
 const STILL_SCENE_MS = 1000;
 /** Shortest time for which the sentences of what happens now stay, in ms. */
@@ -59,7 +59,9 @@ const FORMS = {
 type Form = keyof typeof FORMS;
 
 let worker: Worker;
-let presets: Preset[] = [];
+/** The queues that can be chosen; the build has them from the shipped scenarios. */
+declare const VERSION: string;
+const presets = JSON.parse(at("presets").textContent ?? "[]") as readonly Preset[];
 let controls: Controls = DEFAULT;
 /** The controls of the run in progress, if there is one. */
 let inProgress: Controls | null = null;
@@ -82,15 +84,12 @@ function alarm(text: string | null): void {
   at("alert").textContent = text ?? "";
 }
 
-/** The scenarios whose queues can be chosen. */
-const shipped = () => JSON.parse(at("presets").textContent ?? "[]") as Shipped[];
-
-/** The bytes of the module, which the page holds packed. */
-async function unpack(): Promise<ArrayBuffer> {
-  const text = at("wasm").textContent ?? "";
-  const packed = Uint8Array.from(atob(text.trim()), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(stream).arrayBuffer();
+/** The simulator's module, which the page holds packed. */
+function packed(): ArrayBuffer {
+  const letters = atob((at("wasm").textContent ?? "").trim());
+  const bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < letters.length; i += 1) bytes[i] = letters.charCodeAt(i);
+  return bytes.buffer;
 }
 
 /** What the browser lacks, if it lacks something. */
@@ -101,7 +100,7 @@ function missing(): string | null {
   return null;
 }
 
-async function boot(): Promise<void> {
+function boot(): void {
   const lacks = missing();
   if (lacks) {
     note("");
@@ -117,8 +116,8 @@ async function boot(): Promise<void> {
     alarm(
       `The simulator has stopped: ${event.message}\nReload the page to begin anew; the address holds the controls.`,
     );
-  const wasm = await unpack();
-  send({ type: "boot", wasm, presets: shipped() }, [wasm]);
+  const bytes = packed();
+  send({ type: "boot", packed: bytes, presets }, [bytes]);
 }
 
 function fromAddress(): Controls {
@@ -138,14 +137,11 @@ function fromAddress(): Controls {
 function on(message: FromWorker): void {
   switch (message.type) {
     case "ready":
-      presets = message.presets;
-      at("about").append(` shoal ${message.version}.`);
-      controls = fromAddress();
       listen();
-      for (const id of BUTTONS) at(id).inert = false;
-      build();
-      send({ type: "restart", controls });
+      for (const id of NEED_SIMULATOR) at(id).inert = false;
+      // The clock first, so that the run goes on at once.
       send({ type: "clock", running, speed });
+      send({ type: "restart", controls });
       return;
     case "began":
       // The plots' legends follow the kinds of flows.
@@ -163,13 +159,14 @@ function on(message: FromWorker): void {
       document.documentElement.dataset["bytes"] = `${message.bytes}`;
       message.sides.forEach((news, i) => sides[i]?.take(message.time, news));
       requestAnimationFrame(() => {
-        const wholeS = wholeLength(sides.flatMap((side) => side.waits()));
-        for (const side of sides) side.draw(now, wholeS);
-        judge();
+        const shares = sides.map((side) => side.share());
+        const wholeS = wholeLength(shares);
+        sides.forEach((side, i) => side.draw(now, shares[i] as Share, wholeS));
+        judge(shares);
         at("clock").textContent = `${now.toFixed(1)} s`;
         // Whoever wants little motion gets two pictures a second.
-        const shares = sides.map((side) => forEngine(side.share()));
-        setTimeout(() => send({ type: "drawn", shares }), still.matches ? STILL_MS : 0);
+        const drawn = shares.map(forEngine);
+        setTimeout(() => send({ type: "drawn", shares: drawn }), still.matches ? STILL_MS : 0);
       });
       if (message.behind) note("This machine simulates slower than asked for: simulated time passes more slowly.");
       if (message.over && running) {
@@ -216,7 +213,7 @@ function on(message: FromWorker): void {
 /** What happens now, in a sentence for each side; a reader has time to read it. */
 let judgedAt = -Infinity;
 const tour = new Tour(follow);
-function judge(): void {
+function judge([left, right]: Share[]): void {
   const time = performance.now();
   if (time - judgedAt < READING_MS) return;
   judgedAt = time;
@@ -224,8 +221,7 @@ function judge(): void {
   at("verdict").replaceChildren(
     ...sides.flatMap((side, i) => [element("b", {}, `${names[i]}: `), `${side.verdict()} `]),
   );
-  const [left, right] = sides;
-  if (left && right) tour.look(now, [left.share(), right.share()]);
+  if (left && right) tour.look(now, [left, right]);
 }
 
 /** The pictures of this moment, over and over. */
@@ -554,11 +550,15 @@ function listen(): void {
   at("controls").addEventListener("submit", (event) => event.preventDefault());
 }
 
+// First of all, since the simulator can become ready meanwhile.
+boot();
 at("tour-place").replaceWith(tour.root);
-at("about").before(glossary(shipped()));
+at("about").before(glossary(presets));
+at("about").append(` shoal ${VERSION}.`);
 followTheme();
 onPrint(refresh);
 toolbar();
+for (const id of NEED_SIMULATOR) at(id).inert = true;
+controls = fromAddress();
+build();
 requestAnimationFrame(animate);
-for (const id of BUTTONS) at(id).inert = true;
-boot().catch((error: unknown) => alarm(`The page could not begin: ${String(error)}`));

@@ -4,17 +4,8 @@ import type { Account } from "./explain";
 import type { Controls, Json, Preset } from "./plan";
 import type { EngineShare, Verdict } from "./verdict";
 
-/** A shipped scenario as the page holds it. */
-export interface Shipped {
-  name: string;
-  title: string;
-  /** What the queue does, for those who do not know its name. */
-  about: string;
-  text: string;
-}
-
 export type ToWorker =
-  | { type: "boot"; wasm: ArrayBuffer; presets: Shipped[] }
+  | { type: "boot"; packed: ArrayBuffer; presets: readonly Preset[] }
   | { type: "restart"; controls: Controls }
   | { type: "controls"; controls: Controls }
   | { type: "clock"; running: boolean; speed: number }
@@ -50,7 +41,7 @@ export interface News {
 }
 
 export type FromWorker =
-  | { type: "ready"; version: string; presets: Preset[] }
+  | { type: "ready" }
   | { type: "began"; controls: Controls; firsts: number[]; usesEcn: boolean[]; why: string | null }
   | { type: "news"; time: number; over: boolean; behind: boolean; sides: News[]; bytes: number }
   | { type: "steady"; queues: string[]; sides: Json[][]; durationS: number; warmupS: number }

@@ -79,7 +79,7 @@ export class Side {
 
   constructor(
     readonly number: number,
-    private readonly presets: Preset[],
+    private readonly presets: readonly Preset[],
     controls: Controls,
     chosen: (name: string) => void,
     private readonly set: (parameters: Parameters) => void,
@@ -326,14 +326,6 @@ export class Side {
     this.scene.draw(now);
   }
 
-  /** How long packets of both classes wait. */
-  waits(): (Wait | null)[] {
-    return this.recent.map((window) => {
-      const [middle, slowest] = [window.quantile(0.5), window.quantile(0.99)];
-      return middle === null || slowest === null ? null : { middle, slowest };
-    });
-  }
-
   /** What each kind of flows gets, and how long packets wait: of the last seconds. */
   share(): Share {
     const { rates } = this.histories;
@@ -345,7 +337,10 @@ export class Side {
       const group = this.groupOf.get(name) ?? "";
       kinds.set(group, [...(kinds.get(group) ?? []), mean]);
     }
-    const waits = this.waits();
+    const [ect = null, others = null] = this.recent.map((window): Wait | null => {
+      const [middle, slowest] = [window.quantile(0.5), window.quantile(0.99)];
+      return middle === null || slowest === null ? null : { middle, slowest };
+    });
     return {
       rateMbps: this.controls.rateMbps,
       kinds: [...kinds].map(([group, flows]) => {
@@ -354,8 +349,8 @@ export class Side {
         const name = kindName(this.controls, kind);
         return { kind, name, usesEcn: this.usesEcn[kind] ?? false, flows: flows.length, eachMbps };
       }),
-      ect: waits[0] ?? null,
-      others: waits[1] ?? null,
+      ect,
+      others,
       busy: this.histories.queue.mean("utilisation", RECENT_S),
       marksPerS: thousands(this.histories.queue.mean("marks", RECENT_S)),
       dropsPerS: thousands(this.histories.queue.mean("drops", RECENT_S)),
@@ -413,8 +408,8 @@ export class Side {
     }
   }
 
-  /** Draws what has been taken in; `wholeS` is the delay that a whole length stands for. */
-  draw(time: number, wholeS: number): void {
+  /** Draws what has been taken in, with the share of it; `wholeS` is the delay that a whole length stands for. */
+  draw(time: number, share: Share, wholeS: number): void {
     const range: [number, number] = [Math.max(0, time - SPAN_S), Math.max(time, SPAN_S)];
     const perFlow = (plot: Plot, history: History, summary: string) => {
       const names = [...history.lines.keys()];
@@ -430,7 +425,7 @@ export class Side {
         summary,
       );
     };
-    const summary = this.say(wholeS);
+    const summary = this.say(share, wholeS);
     perFlow(this.plots.rates, this.histories.rates, summary);
     perFlow(this.plots.cwnd, this.histories.cwnd, "windows of the flows, in packets");
     perFlow(this.plots.alpha, this.histories.alpha, "alpha of the DCTCP flows");
@@ -494,8 +489,7 @@ export class Side {
   }
 
   /** What the last seconds were like; returns it as plain text, too. */
-  private say(wholeS: number): string {
-    const share = this.share();
+  private say(share: Share, wholeS: number): string {
     this.facts.show(share, this.judged, wholeS);
     const parts: (Node | string)[] = [`Mean of the last ${RECENT_S} s: `];
     for (const { name, flows, eachMbps } of share.kinds)

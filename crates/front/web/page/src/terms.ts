@@ -59,7 +59,7 @@ export function term(name: Term, shown: string = name): HTMLElement {
 }
 
 /** All terms and the queues, for those who read, print, or have no pointer. */
-export function glossary(queues: { title: string; about: string }[]): HTMLElement {
+export function glossary(queues: readonly { title: string; about: string }[]): HTMLElement {
   const all = [...Object.entries(TERMS), ...queues.map(({ title, about }) => [title, about] as const)];
   const entries = all.flatMap(([name, text]) => [
     element("dt", {}, name),

@@ -71,8 +71,8 @@ function lengths(share: Share, verdict: Verdict): { who: string; wait: Wait; col
 }
 
 /** The delay that whole lengths stand for, so that those of all these sides can be compared. */
-export function wholeLength(waits: (Wait | null)[]): number {
-  const longest = Math.max(0, ...waits.map((wait) => wait?.middle ?? 0));
+export function wholeLength(shares: Share[]): number {
+  const longest = Math.max(0, ...shares.flatMap(({ ect, others }) => [ect?.middle ?? 0, others?.middle ?? 0]));
   return LENGTHS_S.find((length) => length >= longest) ?? longest;
 }
 

@@ -1,10 +1,11 @@
 // The simulator, away from the page's own thread.
 
-import { initSync, Live, Scenario, verdict, version } from "shoal-module";
+import { initSync, Live, Scenario, verdict } from "shoal-module";
 import { Accountant } from "./explain";
 import {
   AHEAD_S,
   SERIES,
+  SERIES_S,
   STEP_S,
   begin,
   firstFlows,
@@ -18,18 +19,15 @@ import {
   type Preset,
 } from "./plan";
 import { lookSeconds } from "./slow";
-import type { FromWorker, News, Rows, Shipped, ToWorker } from "./protocol";
+import type { FromWorker, News, Rows, ToWorker } from "./protocol";
 import { NOTHING, type EngineShare, type Verdict } from "./verdict";
 
 /** Events of one bottleneck between two looks at the messages: about 50 ms of computing. */
 const BUDGET = 400_000;
 /** Time between two looks at the clock in ms. */
 const TICK_MS = 15;
-/**
- * Time after a move for which each picture follows the one before without waiting for the next look at the clock, in
- * ms.
- */
-const EAGER_MS = 500;
+/** So long after the time of a point it is there, in s. */
+const BEHIND_S = 0.001;
 /** Time from one look at single packets to the next, in ms. */
 const LOOK_EVERY_MS = 4500;
 /** Longest time between two pictures that is caught up, in s. */
@@ -62,8 +60,8 @@ let last = 0;
 let mayDraw = true;
 /** What the engine says of what the page has drawn last, side by side. */
 let verdicts: Verdict[] = [];
-/** When the controls were last moved, in ms of the reader's time. */
-let movedAt = -Infinity;
+/** Simulated time up to which the page has been told, in s. */
+let toldS = 0;
 
 function tell(message: FromWorker, transfer: Transferable[] = []): void {
   worker.postMessage(message, transfer);
@@ -79,16 +77,13 @@ function preset(name: string): Preset {
   return found;
 }
 
-function boot(wasm: ArrayBuffer, texts: Shipped[]): void {
-  memory = initSync({ module: wasm }).memory;
-  for (const { name, title, about, text } of texts) {
-    const shipped = new Scenario(text, `${name}.toml`);
-    const json = JSON.parse(shipped.json()) as { bottleneck: Json };
-    shipped.free();
-    const { rate: _rate, schedule: _schedule, ...bottleneck } = json.bottleneck;
-    presets.set(name, { name, title, about, bottleneck });
-  }
-  tell({ type: "ready", version: version(), presets: [...presets.values()] });
+/** The module is compiled while it is unpacked. */
+async function boot(packed: ArrayBuffer, shipped: readonly Preset[]): Promise<void> {
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const response = new Response(stream, { headers: { "Content-Type": "application/wasm" } });
+  memory = initSync({ module: await WebAssembly.compileStreaming(response) }).memory;
+  presets = new Map(shipped.map((preset) => [preset.name, preset]));
+  tell({ type: "ready" });
 }
 
 function restart(controls: Controls, why: string | null): void {
@@ -110,11 +105,12 @@ function restart(controls: Controls, why: string | null): void {
     throw error;
   }
   for (const side of sides) side.live.free();
-  [plan, sides, target] = [wanted, begun, 0];
+  [plan, sides, target, toldS] = [wanted, begun, 0, -1];
   last = performance.now();
   mayDraw = true;
   verdicts = [];
   tell({ type: "began", controls, firsts: firstFlows(plan), usesEcn, why });
+  skipTo(0);
 }
 
 /** Of each group, whether its packets say that they may be marked: the engine knows it of every congestion control. */
@@ -132,11 +128,25 @@ function change(controls: Controls): void {
   try {
     sides.forEach((side, i) => side.live.replace(given[i] as Scenario));
     plan = wanted;
+    skipTo(at);
   } catch (error) {
     restart(controls, String(error));
   } finally {
     for (const one of given) one.free();
   }
+}
+
+/** The point of the series that is the first one after a time. */
+const pointAfter = (time: number): number => Math.floor(time / SERIES_S) + 1;
+
+/**
+ * Whoever has moved something waits for what comes of it, not for time to pass: the run goes on at once to the first
+ * point at which flows that begin at `from` have data on the link.
+ */
+function skipTo(from: number): void {
+  if (!clock.running || !mayDraw) return;
+  const rttS = Math.max(...plan.controls.kinds.map(({ rttMs }) => rttMs)) / 1000;
+  target = Math.max(target, pointAfter(from + rttS) * SERIES_S + BEHIND_S);
 }
 
 function tick(): void {
@@ -167,8 +177,10 @@ function advance(): void {
   const behind = reached < target - 0.05 && !over;
   // A machine that is too slow shows slower time, instead of falling behind without end.
   if (behind) target = Math.max(reached, target - 0.1);
-  if (mayDraw) {
+  // Between two points there is nothing new to draw; a run that is held shows where it is held.
+  if (mayDraw && (pointAfter(reached) > pointAfter(toldS) || !clock.running)) {
     mayDraw = false;
+    toldS = reached;
     const news = sides.map((side, i) => newsOf(side, reached, verdicts[i] ?? NOTHING));
     tell({ type: "news", time: reached, over, behind, sides: news, bytes: memory.buffer.byteLength });
   }
@@ -278,13 +290,12 @@ async function runFile(text: string, name: string): Promise<void> {
 async function on(message: ToWorker): Promise<void> {
   switch (message.type) {
     case "boot":
-      boot(message.wasm, message.presets);
+      await boot(message.packed, message.presets);
       setTimeout(tick, TICK_MS);
       return;
     case "restart":
       return restart(message.controls, null);
     case "controls":
-      movedAt = performance.now();
       change(message.controls);
       return follow();
     case "clock":
@@ -297,8 +308,6 @@ async function on(message: ToWorker): Promise<void> {
     case "drawn":
       mayDraw = true;
       verdicts = message.shares.map(judge);
-      // A reader who has moved something waits for what comes of it.
-      if (performance.now() - movedAt < EAGER_MS) follow();
       return;
     case "steady":
       return measure(message.controls, message.seeds);

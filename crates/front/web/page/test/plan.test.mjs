@@ -187,7 +187,9 @@ test("delays of some seconds have quantiles and a distribution", () => {
 });
 
 test("a whole length stands for the same delay on both sides, and no delay is longer than it", () => {
-  const of = (...middles) => wholeLength(middles.map((middle) => (middle === null ? null : { middle, slowest: 1 })));
+  const wait = (middle) => (middle === null ? null : { middle, slowest: 1 });
+  const shares = (ect, others) => [{ ect: wait(ect), others: null }, { ect: null, others: wait(others) }];
+  const of = (ect = null, others = null) => wholeLength(shares(ect, others));
   assert.deepEqual([of(), of(null, 0.018), of(0.04), of(0.0085, 0.0856), of(7, null)], [0.04, 0.04, 0.04, 0.1, 10]);
   assert.equal(of(12), 12);
 });
