@@ -15,7 +15,18 @@ from shoal.scenario import Scenario
 # An expression in braces; tables have a sign of equality in theirs.
 _computed = re.compile(r"\{[^{}=\"']*[A-Za-z_]\w*[^{}=\"']*\}")
 # Keys of a scenario that look like the name of a variable.
-_plain_keys = ("title", "description", "duration", "warmup", "seed")
+_plain_keys = (
+    "title",
+    "description",
+    "duration",
+    "warmup",
+    "seed",
+    "bottleneck",
+    "topology",
+    "reverse",
+    "flows",
+    "trace",
+)
 
 
 @dataclass(frozen=True)

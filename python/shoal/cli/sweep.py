@@ -12,6 +12,7 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.axes import factors_of, grid_of
+from shoal.cli.clusters import Cluster, executor_on
 from shoal.cli.completion import scenario_names
 from shoal.cli.console import data, talk
 from shoal.cli.declare import argument, option
@@ -23,7 +24,6 @@ from shoal.scenario import is_sweep, read_text
 from shoal.shipped import find_scenario
 
 if TYPE_CHECKING:
-    from shoal.runs.execute import Executor
     from shoal.runs.plan import Plan
     from shoal.sweeps.file import Changes
 
@@ -112,16 +112,6 @@ _Shard = Annotated[
         "folders of all parts together.",
     ),
 ]
-_Cluster = Annotated[
-    str | None,
-    option(
-        "--cluster",
-        "WHERE",
-        "Run on workers of Dask (needs shoal\\[cluster]): [cyan]local:4[/] processes here, a scheduler at "
-        "[cyan]tcp://HOST:PORT[/] or in a [cyan]scheduler.json[/], or what jobs or ssh start: "
-        "[cyan]slurm:16[/], [cyan]ssh:HOST1,HOST2[/].",
-    ),
-]
 _On = Annotated[
     Plane,
     option("--on", "PLANE", "What runs it: the simulator, or the real kernel (see [cyan]shoal linux[/])."),
@@ -152,7 +142,7 @@ def sweep(
     force: options.Force = False,
     as_json: options.Json = False,
     workers: options.Workers = None,
-    cluster: _Cluster = None,
+    cluster: Cluster = None,
     fresh: options.Fresh = False,
 ) -> None:
     """Run a scenario at many points, and print a table.
@@ -197,13 +187,15 @@ def sweep(
                     folder,
                     workers=workers,
                     cache=kept,
-                    executor=_executor(cluster, workers),
+                    executor=executor_on(cluster, workers),
                     progress=True,
                 )
                 subject.keep_sources(folder)
                 say = f"part {part[0]} of {part[1]}: {len(rows):,} points, {rows.runs:,} runs"
             else:
-                rows = run_plan(plan, workers=workers, cache=kept, executor=_executor(cluster, workers), progress=True)
+                rows = run_plan(
+                    plan, workers=workers, cache=kept, executor=executor_on(cluster, workers), progress=True
+                )
                 say = None
                 if folder is not None and out is not None:
                     write(rows, folder, out)
@@ -344,16 +336,6 @@ def _shard(text: str, out: Path | None, points: int) -> tuple[int, int]:
     if out is None:
         raise UsageError("a part of a sweep has to be written", hint=f"add --out part-{number}")
     return number, count
-
-
-def _executor(cluster: str | None, workers: int | None) -> Executor | None:
-    if cluster is None:
-        return None
-    if workers is not None:
-        raise UsageError("--workers are threads of this process", hint="the cluster says how many, as in local:4")
-    from shoal.runs.cluster import Cluster
-
-    return Cluster.at(cluster, note=talk.note)
 
 
 def _survey(plan: Plan, numbers: Sequence[int] | None, workers: int | None, cache: Path | None) -> None:

@@ -42,6 +42,9 @@ VERBS = {
         "advise",
         "Recommend a queue for a port, from what its traffic does behind each law that the port can have.",
     ),
+    "evaluate": Verb(
+        "evaluate", "evaluate", "Evaluate a queue as RFC 7928 asks, or a congestion control as RFC 9743 does."
+    ),
     "compare": Verb(
         "compare", "compare", "Run scenarios on the simulator and on the real Linux kernel, and say what differs."
     ),

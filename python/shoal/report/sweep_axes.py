@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from shoal._toml import as_text
@@ -29,6 +29,8 @@ class SweptAxes:
         The axis with the most numbers, which lines are drawn over.
     others
         The rest.
+    naming
+        What combinations of values of other keys are called, if not by these values.
     """
 
     rows: Rows
@@ -36,9 +38,10 @@ class SweptAxes:
     labels: dict[str, str]
     main: str
     others: tuple[str, ...]
+    naming: Callable[[Mapping[str, object]], str] | None = None
 
     @classmethod
-    def of(cls, rows: Rows) -> SweptAxes:
+    def of(cls, rows: Rows, naming: Callable[[Mapping[str, object]], str] | None = None) -> SweptAxes:
         """Find them."""
         values: dict[str, list[object]] = {}
         for factor in rows.plan.design.factors:
@@ -46,7 +49,7 @@ class SweptAxes:
                 values[key] = list({as_text(row[column]): row[column] for row in factor.rows}.values())
         keys = list(values)
         main = max(keys, key=lambda key: (_are_numbers(values[key]), len(values[key])))
-        return cls(rows, values, short_names(keys), main, tuple(key for key in keys if key != main))
+        return cls(rows, values, short_names(keys), main, tuple(key for key in keys if key != main), naming)
 
     def lines(self, over: str | None = None) -> dict[str, list[int]]:
         """Numbers of points, for each combination of the values of all keys but one."""
@@ -65,7 +68,7 @@ class SweptAxes:
 
     def named(self, values: dict[str, object]) -> str:
         """What a legend calls some values."""
-        return ", ".join(self.words(values))
+        return self.naming(values) if self.naming is not None else ", ".join(self.words(values))
 
     def words(self, values: dict[str, object]) -> list[str]:
         """What a legend calls each of some values."""

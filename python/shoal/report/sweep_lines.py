@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,12 +21,14 @@ from shoal.stats import Estimate
 most_lines = 7
 
 
-def lines(rows: Rows, axes: SweptAxes) -> Drawn:
+def lines(rows: Rows, axes: SweptAxes, *, most: int | None = None) -> Drawn:
     """One panel a metric, over the axis with the most numbers; one line for each combination of the others.
+
+    ``most`` is how many metrics are shown at most, the first ones; all if not given.
 
     Bands are 95 % confidence intervals over the seeds.
     """
-    metrics = rows.plan.metrics
+    metrics = dict(itertools.islice(rows.plan.metrics.items(), most))
     columns = columns_that_fit(min(2, len(metrics)))
     count = math.ceil(len(metrics) / columns)
     records: list[dict[str, object]] = []

@@ -58,8 +58,8 @@ def queue_kinds() -> list[str]:
     return [law["title"] for law in _laws()]
 
 
-def starting_values(queue: str) -> dict[str, object]:
-    """Values for keys of a law, by their dotted keys: those of the shipped scenario of its name, else of the first one.
+def shipped_law(queue: str) -> dict[str, Any]:
+    """A law with its values in the shipped scenario of its name, else in the first one that has it.
 
     Raises
     ------
@@ -68,10 +68,23 @@ def starting_values(queue: str) -> dict[str, object]:
     """
     _law_schema(queue)
     for shipped in sorted(all_scenarios(), key=lambda shipped: shipped.name != queue):
-        law = tomllib.loads(shipped.path.read_text(encoding="utf-8")).get("bottleneck", {}).get("aqm", {})
+        law: dict[str, Any] = (
+            tomllib.loads(shipped.path.read_text(encoding="utf-8")).get("bottleneck", {}).get("aqm", {})
+        )
         if law.get("kind") == queue:
-            return {key: value for key, value in _leaves(law, _law) if key != f"{_law}.kind"}
-    return {}
+            return law
+    return {"kind": queue}
+
+
+def starting_values(queue: str) -> dict[str, object]:
+    """Values for keys of a law, by their dotted keys: those of :func:`shipped_law`.
+
+    Raises
+    ------
+    UsageError
+        As for that.
+    """
+    return {key: value for key, value in _leaves(shipped_law(queue), _law) if key != f"{_law}.kind"}
 
 
 def required_keys(queue: str) -> dict[str, str]:

@@ -1,0 +1,107 @@
+"""What can be evaluated: queues and controllers by name, as tables, or from a scenario."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from shoal._toml import parsed
+from shoal.errors import OutputError, ScenarioError, UsageError
+from shoal.evaluate.model import Setting
+from shoal.models import find_controller, models, nearest
+from shoal.scenario import Scenario
+from shoal.shipped import find_scenario
+from shoal.skeleton.scenario import queue_kinds, shipped_law
+
+#: The key that a queue sets.
+QUEUE = "bottleneck.aqm"
+#: The group whose controller is evaluated.
+SUBJECT = "subject"
+
+
+def queue(text: str) -> Setting:
+    """The queue that a text names: a kind of ``shoal list queues``, a table as in a scenario file, or a scenario.
+
+    A kind has the values of the ready-made scenario that shows it; of a scenario the law of its bottleneck is taken.
+
+    Raises
+    ------
+    UsageError
+        There is none of that name.
+    ScenarioError
+        The scenario is wrong.
+    """
+    text = text.strip()
+    if text.startswith("{"):
+        table: Any = parsed(text)
+        if not isinstance(table, dict) or not isinstance(table.get("kind"), str):
+            raise UsageError(f"`{text}` is no queue", hint="as in '{ kind = \"pie\", ecn = true }'")
+        return Setting(str(table["kind"]), {QUEUE: table})
+    if text in queue_kinds():
+        return Setting(text, {QUEUE: shipped_law(text)})
+    try:
+        path = find_scenario(Path(text))
+    except OutputError:
+        hint = f"{nearest(text, queue_kinds())} Or name a scenario, or write a table: '{{ kind = \"pie\" }}'"
+        raise UsageError(f"there is no queue and no scenario `{text}`", hint=hint) from None
+    bottleneck: Any = Scenario.from_file(path).resolved.get("bottleneck")
+    if not bottleneck:
+        raise UsageError(f"`{path}` has no [bottleneck] whose queue could be taken", hint="give the queue as a table")
+    return Setting(path.stem, {QUEUE: bottleneck["aqm"]})
+
+
+def controller(text: str) -> Setting:
+    """The controller of a name; ECN, hosts and options are those of the controller.
+
+    Raises
+    ------
+    UsageError
+        There is none of that name.
+    """
+    name = text.strip()
+    if find_controller(name) is None:
+        names = [model.name for model in models() if model.kind == "controller"]
+        raise UsageError(
+            f"there is no controller `{name}`", hint=f"{nearest(name, names)} See `shoal list controllers`"
+        )
+    return Setting(name, {f"flows.{SUBJECT}.cc": name})
+
+
+def with_ecn(contender: Setting) -> Setting:
+    """A queue with its ECN switched on, if its law has such a switch and is off."""
+    table: Any = contender.values[QUEUE]
+    if table.get("ecn") is True or not _has_switch(table):
+        return contender
+    return Setting(f"{contender.name} with ECN", {QUEUE: {**table, "ecn": True}})
+
+
+def _has_switch(table: dict[str, Any]) -> bool:
+    keys: Any = {
+        "title": "",
+        "duration": "1 s",
+        "bottleneck": {"rate": "10 Mbit/s", "buffer": "100 packets", "aqm": {**table, "ecn": True}},
+        "flows": [{"name": "bulk", "rtt": "10 ms", "cc": "reno"}],
+    }
+    try:
+        Scenario.from_keys(keys)
+    except ScenarioError:
+        return False
+    return True
+
+
+def named_apart(contenders: list[Setting]) -> list[Setting]:
+    """Contenders whose names differ: those that are called alike are numbered.
+
+    Raises
+    ------
+    UsageError
+        Two are the same.
+    """
+    seen: dict[str, int] = {}
+    apart: list[Setting] = []
+    for contender in contenders:
+        if any(contender.described == other.described for other in apart):
+            raise UsageError(f"`{contender.name}` is there twice", hint="name different ones")
+        count = seen[contender.name] = seen.get(contender.name, 0) + 1
+        apart.append(contender if count == 1 else Setting(f"{contender.name} ({count})", contender.values))
+    return apart

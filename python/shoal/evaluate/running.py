@@ -1,0 +1,98 @@
+"""Runs the experiments of a guide."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shoal.errors import ScenarioError
+from shoal.evaluate.evaluation import Evaluation, Outcome, Refusal
+from shoal.evaluate.model import Clause, Experiment, Guide, Setting
+from shoal.parallel import Progress, counted
+from shoal.runs.execute import Executor, Threads, run_plan
+from shoal.runs.plan import check
+from shoal.words import count_of
+
+if TYPE_CHECKING:
+    from shoal.runs.plan import Plan
+    from shoal.runs.recipe import Recipe
+    from shoal.runs.record import Record
+    from shoal.runs.work import Block, Pace
+
+#: Runs of every point; with ``quick`` the second.
+SEEDS, QUICK_SEEDS = 10, 2
+
+
+def run_guide(
+    guide: Guide,
+    contenders: Sequence[Setting],
+    *,
+    seeds: int,
+    kernel: str = "",
+    workers: int | None = None,
+    cache: Path | None = None,
+    executor: Executor | None = None,
+    progress: Progress = False,
+) -> Evaluation:
+    """Run all experiments of a guide; parameters as for :func:`shoal.runs.execute.run_plan`."""
+    planned = [
+        _planned(clause, experiment, contenders, seeds, kernel)
+        for clause in guide.clauses
+        for experiment in clause.experiments
+    ]
+    count = sum(len(plan.design) * seeds for _, plan in planned if plan is not None)
+    outcomes = []
+    with (
+        closing(executor or Threads(workers)) as shared,
+        counted(count, progress, f"{guide.name}: {count_of(count, 'run')}") as on_done,
+    ):
+        for outcome, plan in planned:
+            if plan is None:
+                outcomes.append(outcome)
+                continue
+            rows = run_plan(plan, cache=cache, executor=_Shared(shared), on_record=lambda _: on_done())
+            outcomes.append(replace(outcome, rows=rows))
+    return Evaluation(guide, tuple(contenders), tuple(outcomes), seeds, kernel)
+
+
+def _planned(
+    clause: Clause, experiment: Experiment, contenders: Sequence[Setting], seeds: int, kernel: str
+) -> tuple[Outcome, Plan | None]:
+    """What will come out of an experiment, without its numbers, and how they are made if somebody can run it."""
+    able, refused = [], []
+    some = tuple(experiment.contenders if experiment.contenders is not None else contenders)
+    for pair in itertools.product(some, experiment.scenes):
+        try:
+            check(experiment.plan([pair], seeds=seeds, kernel=kernel))
+        except ScenarioError as error:
+            why = str(error).strip().splitlines()[0].removeprefix("error: ")
+            refused.append(Refusal(pair[0].name, pair[1].name, why))
+        else:
+            able.append(pair)
+    outcome = Outcome(clause, experiment, some, None, tuple(refused))
+    return outcome, experiment.plan(able, seeds=seeds, kernel=kernel) if able else None
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """An executor that several plans use one after the other."""
+
+    executor: Executor
+
+    @property
+    def block_s(self) -> float:
+        return self.executor.block_s
+
+    @property
+    def workers(self) -> int:
+        return self.executor.workers
+
+    def run(self, recipe: Recipe, blocks: Iterator[Block], pace: Pace) -> Iterator[tuple[Block, list[Record]]]:
+        return self.executor.run(recipe, blocks, pace)
+
+    def close(self) -> None:
+        """Do nothing: the other plans need it."""

@@ -1,0 +1,100 @@
+"""Evaluations as folders: a report, tables, and the scenario of every cell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from shoal import _native
+from shoal.again import Again
+from shoal.cite import card
+from shoal.evaluate.evaluation import Evaluation, Outcome
+from shoal.evaluate.figures import figure_of
+from shoal.evaluate.tables import matrix, overview, table_of
+from shoal.files import write_text
+from shoal.plots import save
+from shoal.report.build import figure_values, models_of
+from shoal.report.page import render
+from shoal.sweeps.tables import failure_lines
+from shoal.table_formats import FOLDER, save_tables
+from shoal.words import count_of
+
+#: Where the scenarios of all cells are.
+CELLS = "cells"
+
+
+def write_into(evaluation: Evaluation, folder: Path, *, again: Again, out: Path) -> None:
+    """Write the files of an evaluation into an existing folder that will be ``out``.
+
+    Raises
+    ------
+    OSError
+        A file cannot be written.
+    """
+    sections = [_section(evaluation, outcome, folder) for outcome in evaluation]
+    paths = matrix(evaluation)
+    tables = [
+        overview(evaluation),
+        *([paths] if paths is not None else []),
+        *(table_of(outcome) for outcome in evaluation if outcome.rows is not None),
+    ]
+    save_tables(tables, folder / FOLDER)
+    for name, frame in (("points", evaluation.to_polars()), ("runs", evaluation.runs_to_polars())):
+        frame.write_csv(folder / f"{name}.csv")
+        frame.write_parquet(folder / f"{name}.parquet")
+    write_text(folder / "evaluation.json", evaluation.json + "\n")
+    scenarios = [
+        (outcome.key, outcome.rows.plan.template.scenario) for outcome in evaluation if outcome.rows is not None
+    ]
+    page = render(
+        "evaluate.html.j2",
+        title=f"{evaluation.guide.name}: {evaluation.subject.name}",
+        guide=evaluation.guide,
+        contenders=[(contender.name, contender.described) for contender in evaluation.contenders],
+        summary=f"{count_of(evaluation.runs, 'run')}, {count_of(evaluation.seeds, 'seed')} each.",
+        overview=overview(evaluation),
+        paths=paths,
+        sections=sections,
+        models=models_of(_resolved(evaluation)),
+        cells=CELLS,
+        out=str(out),
+        command=again.shown(out),
+        card=card(scenarios),
+        version=_native.__version__,
+    )
+    write_text(folder / "report.html", page)
+
+
+def _section(evaluation: Evaluation, outcome: Outcome, folder: Path) -> dict[str, Any]:
+    drawn = figure_of(outcome)
+    if drawn is not None:
+        save(drawn, folder / "figures")
+    rows = outcome.rows
+    if rows is not None:
+        (folder / CELLS).mkdir(exist_ok=True)
+        for point in range(len(rows)):
+            scenario = rows.plan.recipe.at(rows[point])
+            scenario.write_into(folder / CELLS, f"{outcome.key}-{point + 1}.toml")
+    return {
+        "key": outcome.key,
+        "number": outcome.clause.number,
+        "link": evaluation.guide.link(outcome.clause.number),
+        "title": outcome.clause.title,
+        "experiment": outcome.experiment.title,
+        "table": table_of(outcome),
+        "figure": None if drawn is None else figure_values(drawn),
+        "notices": [
+            *(f"Not run, {refusal}." for refusal in outcome.refused),
+            *(failure_lines(rows) if rows is not None else []),
+        ],
+        "metrics": list(outcome.experiment.metrics.items()),
+    }
+
+
+def _resolved(evaluation: Evaluation) -> list[Any]:
+    return [
+        outcome.rows.plan.recipe.at(outcome.rows[point]).resolved
+        for outcome in evaluation
+        if outcome.rows is not None
+        for point in range(len(outcome.rows))
+    ]
