@@ -9,6 +9,7 @@ import math
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 import shoal
@@ -157,6 +158,42 @@ def test_a_contender_that_cannot_run_a_section_is_named_with_the_reason() -> Non
     assert overview(evaluation).rows[0][3] == "reno: 1 cell, 1 refused"
 
 
+def test_a_planted_fault_shows_in_the_section_that_it_touches() -> None:
+    # CoDel's interval is to be as long as a round trip; with 10 ms it marks again before senders can have answered.
+    # Two bounds that were set before did not hold: 5 % less goodput in 5.1.1 (7.53 against 7.57 Mbit/s: a single flow
+    # overshoots once, whatever the interval), and 10 % longer transfers in 5.1.2 (608 against 579 ms). In section 4.5
+    # the link is 10 to 16 points emptier; this bound was set for 6.2 before that was looked at.
+    codel = contenders.queue("codel")
+    hasty = Setting("hasty", {contenders.QUEUE: {**codel.values[contenders.QUEUE], "interval": "10 ms"}})
+    guide = rfc7928.guide([hasty, codel])
+    some = dataclasses.replace(guide, clauses=[clause for clause in guide.clauses if clause.number == "6.2"])
+    points = run_guide(some, [hasty, codel], seeds=2).to_polars()
+    used = points.filter(pl.col("values").str.contains("= 50 ms"), metric="utilisation_percent")
+    wrong, right = (used.filter(contender=name)["mean"].item() for name in ("hasty", "codel"))
+    assert wrong < right - 5
+
+
+def test_the_loss_of_all_feedback_is_answered_by_every_controller() -> None:
+    # The timeout doubles from 0.2 s or more: at most 9 packets of each flow in 59 s.
+    guide = rfc9743.guide()
+    clause = next(clause for clause in guide.clauses if clause.number == "5.1.1")
+    silence = [experiment for experiment in clause.experiments if experiment.name == "silence"]
+    only = dataclasses.replace(guide, clauses=[dataclasses.replace(clause, experiments=silence)])
+    some = [contenders.controller(name) for name in ("dctcp", "cubic", "prague-0.7")]
+    points = run_guide(only, some, seeds=1).to_polars().filter(metric="sent_packets")
+    assert points.height == 3
+    assert points["mean"].min() >= 1
+    assert points["mean"].max() <= 9
+
+
+def test_the_formula_is_set_beside_what_a_fifo_loses() -> None:
+    guide = rfc7928.guide(_queues)
+    only = dataclasses.replace(guide, clauses=[clause for clause in guide.clauses if clause.number == "8.2.1"])
+    (outcome,) = run_guide(only, _queues, seeds=1)
+    assert outcome.finding.startswith("Mild: 6 flows by the formula, which lose 0.")
+    assert "Heavy: 19 flows by the formula" in outcome.finding
+
+
 def test_the_table_of_all_paths_has_every_contender() -> None:
     evaluation = run_guide(_small(rfc9743.guide(), "5.2.1"), _controllers, seeds=1)
     table = matrix(evaluation)
@@ -177,6 +214,8 @@ def test_a_queue_is_a_kind_a_table_or_that_of_a_scenario(tmp_path: Path) -> None
         contenders.queue("{ interval = '10 ms' }")
     with pytest.raises(UsageError, match="there is no controller `cubik`"):
         contenders.controller("cubik")
+    names = [each.name for each in contenders.named_apart([table, contenders.queue("codel"), contenders.queue("fifo")])]
+    assert names == ["codel with interval 10 ms", "codel with target 5 ms, interval 100 ms", "fifo"]
     with pytest.raises(UsageError, match="is there twice"):
         evaluate.evaluate_queue("pie", beside=["fifo", "fifo"])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -89,19 +90,20 @@ def _has_switch(table: dict[str, Any]) -> bool:
     return True
 
 
-def named_apart(contenders: list[Setting]) -> list[Setting]:
-    """Contenders whose names differ: those that are called alike are numbered.
+def named_apart(settings: Sequence[Setting]) -> list[Setting]:
+    """Give those that are called alike the names of their values.
 
     Raises
     ------
     UsageError
         Two are the same.
     """
-    seen: dict[str, int] = {}
-    apart: list[Setting] = []
-    for contender in contenders:
-        if any(contender.described == other.described for other in apart):
-            raise UsageError(f"`{contender.name}` is there twice", hint="name different ones")
-        count = seen[contender.name] = seen.get(contender.name, 0) + 1
-        apart.append(contender if count == 1 else Setting(f"{contender.name} ({count})", contender.values))
-    return apart
+    names = [setting.name for setting in settings]
+    described = [setting.described for setting in settings]
+    for name, words in zip(names, described, strict=True):
+        if described.count(words) > 1:
+            raise UsageError(f"`{name}` is there twice", hint="name different ones")
+    return [
+        Setting(words if names.count(setting.name) > 1 else setting.name, setting.values)
+        for setting, words in zip(settings, described, strict=True)
+    ]

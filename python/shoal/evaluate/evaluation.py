@@ -60,6 +60,12 @@ class Outcome:
         """What names of files begin with: the section and the experiment."""
         return f"{self.clause.number}-{self.experiment.name}"
 
+    @property
+    def finding(self) -> str:
+        """What its numbers say in a sentence, if the experiment has one for them."""
+        finding = self.experiment.finding
+        return finding(self.rows) if finding is not None and self.rows is not None and not self.rows.failed else ""
+
     def name(self, values: Mapping[str, object]) -> str:
         """What tables call the contender of a point."""
         return name_of(self.contenders, values)

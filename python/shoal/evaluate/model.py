@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from shoal._toml import as_text
 from shoal.runs.design import Design, Factor, axis
 from shoal.runs.plan import Plan
+from shoal.runs.rows import Rows
 from shoal.scenario import Scenario
 from shoal.template import Template
 
@@ -81,6 +82,8 @@ class Experiment:
         Who takes part, if those of the evaluation do not.
     headline
         The metric that the table of all paths shows; it has no place there without one.
+    finding
+        Makes a sentence of the numbers, which stands above their table.
     tradeoff
         The metrics of a figure that sets delay against goodput, one point a seed (RFC 7928, section 2.7).
     """
@@ -93,6 +96,7 @@ class Experiment:
     paths: Sequence[Setting] = ()
     contenders: Sequence[Setting] | None = None
     headline: str = ""
+    finding: Callable[[Rows], str] | None = None
     tradeoff: tuple[str, str] | None = None
 
     @property

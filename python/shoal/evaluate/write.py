@@ -81,6 +81,7 @@ def _section(evaluation: Evaluation, outcome: Outcome, folder: Path) -> dict[str
         "link": evaluation.guide.link(outcome.clause.number),
         "title": outcome.clause.title,
         "experiment": outcome.experiment.title,
+        "finding": outcome.finding,
         "table": table_of(outcome),
         "figure": None if drawn is None else figure_values(drawn),
         "notices": [

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from shoal.evaluate.model import Clause, Experiment, Level, Setting, group, varied
-from shoal.evaluate.rfc7928.bottleneck import CONGESTION, RTT_MS, dumbbell, flows_for
+from shoal.evaluate.rfc7928.bottleneck import CONGESTION, LOSS_PERCENT, RTT_MS, dumbbell, flows_for
 from shoal.evaluate.rfc7928.measures import TRADEOFF, measures
+from shoal.runs.rows import Rows
+from shoal.stats import Estimate
 
 _rtt = f"{RTT_MS} ms"
 #: Rates between which section 8.2.6 changes, in Mbit/s.
@@ -20,7 +24,28 @@ def _levels() -> Experiment:
     scenario = dumbbell(title, [group("bulk", cc="reno", rtt=_rtt)])
     axis = varied("flows.bulk.count", list(COUNTS))
     metrics = {"lost_percent": "100 * dropped('all')", "delay_ms": "delay_ms()"}
-    return Experiment("formula", title, scenario, metrics, axes=(axis,), contenders=[_fifo])
+    return Experiment(
+        "formula", title, scenario, metrics, axes=(axis,), contenders=[_fifo], finding=formula_beside_fifo
+    )
+
+
+def formula_beside_fifo(rows: Rows) -> str:
+    """What the formula's numbers of flows lose behind a FIFO, and which numbers lose what it says."""
+    cells = [rows.cell(point, rows.plan.metrics["lost_percent"]) for point in range(len(rows))]
+    means = [cell.mean for cell in cells if isinstance(cell, Estimate)]
+    if len(means) < len(COUNTS):
+        return ""
+    levels = list(CONGESTION)
+    lost = np.interp([flows_for(level) for level in levels], COUNTS, means)
+    wanted = [LOSS_PERCENT[level] for level in levels]
+    # Losses rise with the number of flows; between two numbers a straight line is taken.
+    counts = np.interp(wanted, np.maximum.accumulate(means), COUNTS)
+    sentences = [
+        f"{level.capitalize()}: {flows_for(level)} flows by the formula, which lose {part:.2g} % behind a FIFO here; "
+        f"{percent:g} % are lost by {count:.1f} flows"
+        for level, part, percent, count in zip(levels, lost, wanted, counts, strict=True)
+    ]
+    return f"{'. '.join(sentences)}."
 
 
 def _congestion(level: str) -> Experiment:

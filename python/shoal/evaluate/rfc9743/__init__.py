@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from shoal.evaluate.model import Guide
-from shoal.evaluate.rfc9743 import criteria
+from shoal.evaluate.model import Clause, Guide
+from shoal.evaluate.rfc9743 import collapse, criteria
 
 
 def guide() -> Guide:
@@ -12,5 +12,9 @@ def guide() -> Guide:
         "RFC 9743",
         "Specifying New Congestion Control Algorithms",
         "https://www.rfc-editor.org/rfc/rfc9743",
-        criteria.clauses(),
+        sorted([*collapse.clauses(), *criteria.clauses()], key=_order),
     )
+
+
+def _order(clause: Clause) -> tuple[int, ...]:
+    return tuple(map(int, clause.number.split(".")))

@@ -1,0 +1,92 @@
+"""Sections 5.1.1 and 5.2: more flows than the path has packets, heavy random loss, and the loss of all feedback."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from shoal.evaluate.contenders import SUBJECT
+from shoal.evaluate.model import Clause, Experiment, Level, group, varied
+
+_rate_mbps, _rtt_ms, _packet_bits = 24.0, 100.0, 12_000
+#: Flows of which each has one packet a round trip on average: 24 Mbit/s x 100 ms are 200 packets.
+FLOWS = 200
+#: Parts of the packets that a path loses, whatever senders do.
+LOSSES = (0.2, 0.4, 0.6, 0.9)
+#: When all ACKs begin to be lost, and how long that is watched, in s.
+SILENT_S, WATCHED_S = 30, 60
+
+
+def _scenario(title: str, flows: list[dict[str, Any]], **more: Any) -> Any:
+    keys = {
+        "title": title,
+        "duration": "60 s",
+        "warmup": "15 s",
+        "bottleneck": {"rate": f"{_rate_mbps:g} Mbit/s", "buffer": "50 packets", "aqm": {"kind": "fifo"}},
+        "flows": flows,
+        **more,
+    }
+    return cast("Any", keys)
+
+
+def _crowd() -> Experiment:
+    title = f"{FLOWS} flows, each with one packet a round trip"
+    flows = [group(SUBJECT, cc="reno", rtt=f"{_rtt_ms:g} ms", count=FLOWS)]
+    metrics = {
+        # New data, of all that the link carries.
+        "useful_percent": f"100 * {FLOWS} * goodput_mbps('{SUBJECT}') / {_rate_mbps:g}",
+        "lost_percent": "100 * dropped('all')",
+        "timeouts": f"count('{SUBJECT}', 'timeouts')",
+        "jain": "jain()",
+    }
+    return Experiment("crowd", title, _scenario(title, flows), metrics)
+
+
+def _random_loss() -> Experiment:
+    title = "One flow whose path loses a part of its packets, whatever it does"
+    scenario = _scenario(title, [group(SUBJECT, cc="reno", rtt=f"{_rtt_ms:g} ms")])
+    sent = f"rate_mbps('{SUBJECT}') * {1e6 * _rtt_ms / 1e3 / _packet_bits:g}"
+    metrics = {"sent_packets_per_rtt": sent, "timeouts": f"count('{SUBJECT}', 'timeouts')"}
+    axis = varied("bottleneck.impairments.loss", list(LOSSES))
+    return Experiment("random-loss", title, scenario, metrics, axes=(axis,))
+
+
+def _silence() -> Experiment:
+    title = f"All ACKs of four flows are lost from {SILENT_S} s on, for {WATCHED_S} s"
+    end_s = SILENT_S + WATCHED_S
+    down = {"rates": [["0 s", "100 Mbit/s"], [f"{SILENT_S} s", "down"], [f"{end_s} s", "100 Mbit/s"]]}
+    scenario = _scenario(
+        title,
+        [group(SUBJECT, cc="reno", rtt=f"{_rtt_ms:g} ms", count=4)],
+        reverse={"rate": "100 Mbit/s", "buffer": "1000 packets", "schedule": down},
+        duration=f"{end_s} s",
+        # What was in flight then has left the queue by now.
+        warmup=f"{SILENT_S + 1} s",
+    )
+    sent = f"rate_mbps('{SUBJECT}') * {1e6 * (WATCHED_S - 1) / _packet_bits:g}"
+    metrics = {"sent_packets": sent, "timeouts": f"count('{SUBJECT}', 'timeouts')"}
+    return Experiment("silence", title, scenario, metrics)
+
+
+def _crowd_of_both() -> Experiment:
+    half = FLOWS // 2
+    title = f"{half} flows beside {half} of CUBIC, each with one packet a round trip"
+    flows = [
+        group(SUBJECT, cc="reno", rtt=f"{_rtt_ms:g} ms", count=half),
+        group("other", cc="cubic", rtt=f"{_rtt_ms:g} ms", count=half),
+    ]
+    metrics = {
+        "other_mbps": "goodput_mbps('other')",
+        "subject_mbps": f"goodput_mbps('{SUBJECT}')",
+        "lost_percent": "100 * dropped('all')",
+        "other_timeouts": "count('other', 'timeouts')",
+    }
+    return Experiment("crowd-of-both", title, _scenario(title, flows), metrics)
+
+
+def clauses() -> list[Clause]:
+    """The sections, in their order."""
+    first = [_crowd(), _random_loss(), _silence()]
+    return [
+        Clause("5.1.1", "Protection against congestion collapse", Level.SHOULD, first),
+        Clause("5.2", "Protection of others against starvation", Level.MUST, [_crowd_of_both()]),
+    ]
