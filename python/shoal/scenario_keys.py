@@ -676,12 +676,23 @@ class FlowHost(TypedDict):
     cpu_per_kilobyte: NotRequired[str]
 
 
+class FlowReceiverMisbehaviour(TypedDict):
+    """Keys: What it does wrong, in order to get more than its share, or by mistake. On the simulator only."""
+
+    ack_pieces: NotRequired[int]
+    ack_copies: NotRequired[int]
+    packets_ahead: NotRequired[int]
+    hides_marks: NotRequired[bool]
+    silent_from: NotRequired[str]
+
+
 class FlowReceiver(TypedDict):
     """Keys: Properties of the receiving end that differ from the sending end."""
 
     stack: NotRequired[str]
     feedback: NotRequired[Literal["classic", "dctcp", "accurate"]]
     delays_cwr_acks: NotRequired[bool]
+    misbehaviour: NotRequired[FlowReceiverMisbehaviour]
 
 
 # Keys: the table flow rtt from.

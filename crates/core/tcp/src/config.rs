@@ -1,6 +1,6 @@
 //! Configuration of a connection.
 
-use crate::{CwrAck, EcnFeedback, EcnOption, Offload, Profile};
+use crate::{CwrAck, EcnFeedback, EcnOption, Misbehaviour, Offload, Profile};
 use shoal_cc::{CcConfig, EcnUse};
 use shoal_packet::Ecn;
 use shoal_units::cast::{fit_u8, fit_u16};
@@ -14,6 +14,8 @@ pub struct ReceiverConfig {
     pub feedback: Option<EcnFeedback>,
     /// When data with CWR is acknowledged, if not by the stack's rule.
     pub cwr_ack: Option<CwrAck>,
+    /// What it does wrong, if it does.
+    pub misbehaviour: Option<Misbehaviour>,
 }
 
 /// Whether the flow requests ECN. DCTCP controllers always use ECN; `Off` with DCTCP falls back to Reno as in

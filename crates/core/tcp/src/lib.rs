@@ -36,7 +36,7 @@ pub use profile::{
     BurstLimit, CwrAck, EchoChange, EcnFeedback, FreeBsd, GrowthTurn, Kernel, Linux, LossDetection, Profile,
     Recovery, TailProbe, Tso, Undo, WindowUse,
 };
-pub use receiver::Receiver;
+pub use receiver::{Misbehaviour, Receiver};
 pub use sender::{CaState, Counters, Outstanding, Report, Sender};
 
 // Ten thousand flows have to fit the cache hierarchy (design: at most 2 KiB a flow in all).

@@ -5,6 +5,7 @@ mod compression;
 mod delayed_ack;
 mod ecn;
 mod handshake;
+mod misbehaviour;
 mod reassembly;
 mod unread;
 
@@ -15,6 +16,8 @@ use crate::{EndpointConfig, Linux, Output};
 use compression::Compression;
 use delayed_ack::DelayedAck;
 use ecn::Feedback;
+pub use misbehaviour::Misbehaviour;
+use misbehaviour::hidden_mark;
 use reassembly::{Arrival, Reassembly, touch};
 use shoal_packet::{Ecn, Flags, FlowId, Packet, Sack, SackBlocks, Seq};
 use shoal_units::cast::{count_u32, fit_u16, fit_u32};
@@ -281,7 +284,9 @@ impl Receiver {
         if self.reassembly.next() > next_before {
             self.on_progress(config, packet, (next_before == 1, READ), now);
         }
-        let reaction = self.feedback.on_data(config, packet, self.delayed.is_pending());
+        let unmarked = hidden_mark(config, packet);
+        let seen = unmarked.as_ref().unwrap_or(packet);
+        let reaction = self.feedback.on_data(config, seen, self.delayed.is_pending());
         if reaction.flush {
             // The ACK of what was received before the CE state changed (RFC 8257 section 3.2,
             // https://www.rfc-editor.org/rfc/rfc8257#section-3.2).
@@ -527,10 +532,13 @@ impl Receiver {
         if matches!(self.feedback, Feedback::Dctcp { .. }) && Feedback::sets_ect_on_acks(config) {
             ack.ecn = Ecn::Ect0;
         }
-        self.last_ack = position;
+        let before = core::mem::replace(&mut self.last_ack, position);
         self.acks_sent = self.acks_sent.wrapping_add(1);
         self.delayed.on_ack_sent(config);
         self.compression.on_ack_sent();
+        if let Some(misbehaviour) = &config.receiver.misbehaviour {
+            return self.transmit_misbehaving((config, misbehaviour), before, ack, now, out);
+        }
         if matches!(self.feedback, Feedback::Accurate(_)) {
             return self.transmit_accurate(config, ack, now, out);
         }

@@ -22,6 +22,7 @@ mod idle;
 mod laws;
 mod loss_in_cwr;
 mod merged_packets;
+mod misbehaviour;
 mod new_reno;
 mod probe;
 mod properties;

@@ -315,6 +315,14 @@ fn listener(
         );
         return None;
     }
+    if receiver.misbehaviour.is_some() {
+        refusals.add(
+            format!("{place}: receiver.misbehaviour"),
+            "the kernel's receiver does nothing wrong",
+            "leave it out, or run this on the simulator",
+        );
+        return None;
+    }
     // A kernel has one rule for data with CWR (`tcp_ecn_accept_cwr`: acknowledge at once), whatever the
     // profile of an older kernel says.
     match (feedback, receiver.cwr_ack) {

@@ -25,7 +25,7 @@ pub use bottleneck::{Bottleneck, Reverse};
 pub use distributions::{CdfPoint, Distribution, Distributions};
 pub use fabric::{FatTree, LeafSpine, Reported};
 pub(crate) use flows::MAX_HOSTS;
-pub use flows::{Direction, FlowGroup, Hosts, Pairing, Receiver, Replace};
+pub use flows::{Direction, FlowGroup, Hosts, Misbehaviour, Pairing, Receiver, Replace};
 pub(crate) use host::key_docs_of as host_keys_of;
 pub use host::{Host, HostOptions};
 pub(crate) use impairments::impairment_docs;

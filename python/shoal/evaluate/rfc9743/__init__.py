@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shoal.evaluate.model import Clause, Guide
-from shoal.evaluate.rfc9743 import collapse, criteria
+from shoal.evaluate.rfc9743 import collapse, criteria, misbehaviour
 
 
 def guide() -> Guide:
@@ -12,7 +12,7 @@ def guide() -> Guide:
         "RFC 9743",
         "Specifying New Congestion Control Algorithms",
         "https://www.rfc-editor.org/rfc/rfc9743",
-        sorted([*collapse.clauses(), *criteria.clauses()], key=_order),
+        sorted([*collapse.clauses(), *criteria.clauses(), *misbehaviour.clauses()], key=_order),
     )
 
 

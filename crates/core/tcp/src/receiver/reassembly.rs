@@ -48,6 +48,11 @@ impl Reassembly {
     pub(super) fn next(&self) -> u64 {
         self.next
     }
+    /// End of the last data that have come, whatever is missing before.
+    #[cold]
+    pub(super) fn end(&self) -> u64 {
+        self.recent_blocks().map(|(_, right)| right).fold(self.next, u64::max)
+    }
     #[inline]
     pub(super) fn has_holes(&self) -> bool {
         self.beyond.is_some()

@@ -47,6 +47,7 @@ impl Hostile {
                 EcnFeedback::Accurate
             }),
             cwr_ack: (flags & 64 != 0).then_some(CwrAck::Delayed),
+            misbehaviour: None,
         };
         config.receive_window_bytes = 3000 << (window % 16);
         let mut hostile = Self {

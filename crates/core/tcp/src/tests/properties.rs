@@ -28,8 +28,9 @@ fn any_receiver() -> impl Strategy<Value = ReceiverConfig> {
         prop_oneof![Just(EcnFeedback::Classic), Just(EcnFeedback::Dctcp), Just(EcnFeedback::Accurate)];
     let cwr_ack = prop_oneof![Just(CwrAck::AsUsual), Just(CwrAck::AtOnce), Just(CwrAck::Delayed)];
     let stack = (0..Profile::ALL.len()).prop_map(|index| Profile::ALL[index]);
-    (prop::option::of(stack), prop::option::of(feedback), prop::option::of(cwr_ack))
-        .prop_map(|(stack, feedback, cwr_ack)| ReceiverConfig { stack, feedback, cwr_ack })
+    (prop::option::of(stack), prop::option::of(feedback), prop::option::of(cwr_ack)).prop_map(
+        |(stack, feedback, cwr_ack)| ReceiverConfig { stack, feedback, cwr_ack, misbehaviour: None },
+    )
 }
 
 /// What one byte does to a packet: mostly nothing. `badness` is the percentage of packets that are lost, late, doubled

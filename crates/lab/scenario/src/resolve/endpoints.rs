@@ -1,18 +1,23 @@
 //! The endpoint configuration of each flow group.
 
 use shoal_cc::{CcConfig, CubicArithmetic, CubicConfig, EcnUse};
-use shoal_tcp::{CwrAck, EcnFeedback, EcnSetting, EndpointConfig, Profile, ReceiverConfig};
+use shoal_tcp::{CwrAck, EcnFeedback, EcnSetting, EndpointConfig, Misbehaviour, Profile, ReceiverConfig};
 
 use shoal_units::Span;
 
 use super::Context;
 use crate::experiment::Replacement;
+use crate::quantity::Duration;
 use crate::remarks::Table;
 use crate::schema::{self, FlowGroup, Workload};
 
 /// The largest window that TCP can express: 65,535 with a scale of 14 ([RFC 7323, section
 /// 2.2](https://www.rfc-editor.org/rfc/rfc7323#section-2.2)).
 const MAX_WINDOW_BYTES: u32 = 65_535 << 14;
+
+/// The most ACKs that a misbehaving receiver sends for one, and packets that it acknowledges ahead.
+const MOST_ACKS: u32 = 1000;
+const MOST_PACKETS_AHEAD: u32 = 10_000;
 
 /// Bytes of unsent data in the socket of an endless stream.
 const UNSENT_BYTES: u32 = 128 << 10;
@@ -216,5 +221,26 @@ fn receiver(index: usize, ecn: EcnSetting, cx: &Context<'_>) -> ReceiverConfig {
         Some(CwrAck::AtOnce) => CwrAck::AtOnce,
         _ => CwrAck::AsUsual,
     });
-    ReceiverConfig { stack, feedback: receiver.feedback, cwr_ack }
+    let misbehaviour = receiver.misbehaviour.as_ref().map(|given| misbehaviour(given, &keys));
+    ReceiverConfig { stack, feedback: receiver.feedback, cwr_ack, misbehaviour }
+}
+
+fn misbehaviour(given: &schema::Misbehaviour, keys: &Table<'_>) -> Misbehaviour {
+    let keys = keys.table("misbehaviour");
+    for (key, value) in [("ack_pieces", given.ack_pieces), ("ack_copies", given.ack_copies)] {
+        if value.is_some_and(|value| !(1..=MOST_ACKS).contains(&value)) {
+            keys.error(key, format!("the number is from 1 to {MOST_ACKS}"), "leave it out for none");
+        }
+    }
+    if given.packets_ahead.is_some_and(|packets| packets > MOST_PACKETS_AHEAD) {
+        let hint = "senders ignore ACKs for what they have not sent";
+        keys.error("packets_ahead", format!("at most {MOST_PACKETS_AHEAD} packets"), hint);
+    }
+    Misbehaviour {
+        pieces: given.ack_pieces.unwrap_or(1),
+        copies: given.ack_copies.unwrap_or(0),
+        packets_ahead: given.packets_ahead,
+        hides_marks: given.hides_marks,
+        silent_from: given.silent_from.map(Duration::span),
+    }
 }

@@ -136,6 +136,30 @@ pub struct Receiver {
     /// Whether the acknowledgement of data with CWR is delayed like any other, even if it carries new feedback.
     /// Default: as the stack does it.
     pub delays_cwr_acks: Option<bool>,
+    /// What it does wrong, in order to get more than its share, or by mistake. On the simulator only.
+    #[key(source = "RFC 9743 section 7.6")]
+    pub misbehaviour: Option<Misbehaviour>,
+}
+
+/// What a receiver does wrong; several at once are possible.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct Misbehaviour {
+    /// Number of ACKs into which what one would acknowledge is divided. Default: it is not.
+    #[key(source = "Savage et al. 1999, section 3.1")]
+    pub ack_pieces: Option<u32>,
+    /// Number of times that each ACK is sent again. Default: none.
+    #[key(source = "Savage et al. 1999, section 3.2")]
+    pub ack_copies: Option<u32>,
+    /// Number of full packets beyond the last that has come which are acknowledged as if they had come, as is all that
+    /// is missing before it. Default: nothing is acknowledged that has not come.
+    #[key(source = "Savage et al. 1999, section 3.3")]
+    pub packets_ahead: Option<u32>,
+    /// Whether marks are not reported.
+    #[key(default = false, source = "RFC 9743 section 7.6")]
+    pub hides_marks: bool,
+    /// Time from which on no ACK is sent. Default: never.
+    #[key(source = "RFC 9743 section 5.2")]
+    pub silent_from: Option<Duration>,
 }
 
 choices!(EcnFeedback { "classic" => Self::Classic, "dctcp" => Self::Dctcp, "accurate" => Self::Accurate, });
