@@ -94,7 +94,11 @@ def _headlines(outcome: Outcome) -> dict[str, str]:
 
 
 def _mean(value: Cell) -> str:
-    return f"{value.mean:.4g}" if isinstance(value, Estimate) else _written(value)
+    return _three_digits(value.mean) if isinstance(value, Estimate) else _written(value)
+
+
+def _three_digits(number: float) -> str:
+    return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
 
 
 def _became(outcome: Outcome) -> str:

@@ -28,8 +28,7 @@ def _scenario(title: str, flows: list[dict[str, Any]]) -> ScenarioKeys:
 def _on_paths(
     name: str, title: str, flows: list[dict[str, Any]], metrics: dict[str, str], *, headline: str
 ) -> Experiment:
-    paths = [path.setting for path in all_paths()]
-    return Experiment(name, title, _scenario(title, flows), metrics, paths=paths, headline=headline)
+    return Experiment(name, title, _scenario(title, flows), metrics, paths=all_paths(), headline=headline)
 
 
 def _subject(**more: Any) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from shoal.evaluate.model import Setting
@@ -11,22 +10,6 @@ from shoal.evaluate.model import Setting
 PACKET_BYTES = 1500
 #: The path from which the others differ in one respect.
 RATE_MBPS, RTT_MS = 20.0, 40.0
-
-
-@dataclass(frozen=True)
-class Path:
-    """A path, and the section that asks for it.
-
-    Attributes
-    ----------
-    section
-        Number of the section.
-    setting
-        Its name, and what it sets.
-    """
-
-    section: str
-    setting: Setting
 
 
 def path(
@@ -40,8 +23,8 @@ def path(
     duration_s: float = 60.0,
     warmup_s: float = 15.0,
     **bottleneck: Any,
-) -> Path:
-    """A path with a buffer of some bandwidth-delay products, of two packets at least."""
+) -> Setting:
+    """A path that a section asks for, with a buffer of some bandwidth-delay products, of two packets at least."""
     packets = max(2, round(buffer_bdp * rate_mbps * 1e6 * rtt_ms / 1e3 / 8 / PACKET_BYTES))
     table = {
         "rate": f"{rate_mbps:g} Mbit/s",
@@ -55,7 +38,7 @@ def path(
         "duration": f"{duration_s:g} s",
         "warmup": f"{warmup_s:g} s",
     }
-    return Path(section, Setting(name, values))
+    return Setting(f"{section} {name}", values)
 
 
 def _reordering(jitter: str) -> dict[str, Any]:
@@ -63,7 +46,7 @@ def _reordering(jitter: str) -> dict[str, Any]:
     return {"jitter": jitter, "keep_order": False}
 
 
-def all_paths() -> list[Path]:
+def all_paths() -> list[Setting]:
     """The paths, in the order of the text."""
     steps = {"rates": [["0 s", "20 Mbit/s"], ["10 s", "2 Mbit/s"], ["20 s", "200 Mbit/s"]], "repeat": "30 s"}
     moved = {"delays": [["0 s", "20 ms"], ["25 s", "100 ms"], ["40 s", "2 ms"]]}
