@@ -80,6 +80,12 @@ macro_rules! dispatch {
             fn packet_bytes(&self) -> Option<u32> {
                 match self { $(Self::$variant(cc) => cc.packet_bytes(),)* }
             }
+            fn rate_based(&mut self) -> Option<&mut dyn $crate::RateBased> {
+                match self { $(Self::$variant(cc) => cc.rate_based(),)* }
+            }
+            fn path_model(&self) -> Option<$crate::PathModel> {
+                match self { $(Self::$variant(cc) => cc.path_model(),)* }
+            }
             fn alpha(&self) -> Option<f64> {
                 match self { $(Self::$variant(cc) => cc.alpha(),)* }
             }
@@ -98,7 +104,7 @@ macro_rules! controllers {
         }
 
         /// A controller of any kind.
-        #[derive(Clone, Copy, Debug)]
+        #[derive(Clone, Debug)]
         pub enum AnyController {
             $($(#[doc = $doc])+ $variant(<$config as Law>::Controller),)*
         }
@@ -134,6 +140,12 @@ macro_rules! controllers {
             pub fn without_ecn(self) -> Self {
                 match self {
                     $(Self::$variant(config) => config.without_ecn().map_or(self, Self::Reno),)*
+                }
+            }
+            /// Whether the controller is driven by rate samples, and paces.
+            pub const fn needs_rate_samples(&self) -> bool {
+                match self {
+                    $(Self::$variant(_) => <$config as Law>::NEEDS_RATE_SAMPLES,)*
                 }
             }
             /// Whether a window of data brings at most one reduction.

@@ -1,6 +1,6 @@
 //! The interface between the endpoint's recovery skeleton and a controller.
 
-use crate::{AckSample, Signal, Window};
+use crate::{AckSample, PathModel, RateBased, Signal, Window};
 use shoal_units::{Span, Time};
 
 /// How a controller uses ECN. The endpoint negotiates and sets codepoints accordingly.
@@ -34,13 +34,27 @@ impl EcnUse {
     }
 }
 
+/// How much a host may send at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Burst {
+    /// As much as the rate allows in this time, and at least one packet.
+    Within(Span),
+    /// So many packets.
+    Packets(u32),
+    /// As its own rule makes of the rate, and at least so many packets (Linux `min_tso_segs`).
+    Autosized {
+        /// Packets of the smallest segment.
+        least_packets: u32,
+    },
+}
+
 /// How fast a host may send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pace {
     /// Bytes of packets with their headers, per second.
     pub bytes_per_s: u64,
-    /// Longest burst: the host sends as much at once as the rate allows in this time, and at least one packet.
-    pub burst: Span,
+    /// Longest burst.
+    pub burst: Burst,
 }
 
 /// Which side carries out a reduction that a controller has decided.
@@ -138,6 +152,15 @@ pub trait CongestionControl {
     /// Largest packet to send, with its headers, in bytes, where that is less than the path allows. `cwnd` counts
     /// packets of this size, but [`AckSample::mss`] and [`Signal::mss`] stay those of a full segment.
     fn packet_bytes(&self) -> Option<u32> {
+        None
+    }
+    /// The law's other half, if it is driven by rate samples: then it owns `cwnd` in every state (Linux
+    /// `cong_control`).
+    fn rate_based(&mut self) -> Option<&mut dyn RateBased> {
+        None
+    }
+    /// The law's model of the path, for output; `None` for laws without one.
+    fn path_model(&self) -> Option<PathModel> {
         None
     }
     /// Estimate of the marked fraction (DCTCP, Prague), for output; `None` for other controllers.

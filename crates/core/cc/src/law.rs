@@ -9,6 +9,10 @@ pub trait Law: Copy {
     /// How its controllers use ECN.
     const ECN_USE: EcnUse = EcnUse::Classic;
 
+    /// Whether its controllers are driven by samples of the delivery rate ([`crate::RateBased`]). The endpoint takes
+    /// none for other ones.
+    const NEEDS_RATE_SAMPLES: bool = false;
+
     /// The controller of a new connection on a host with `rules`.
     fn start(self, rules: GrowthRules) -> Self::Controller;
     /// Reno in the place of a law that is nothing without ECN.

@@ -9,10 +9,13 @@
         clippy::cast_possible_wrap
     )
 )]
+extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
 mod any;
+pub mod bbr;
+pub mod bbr3;
 mod controller;
 pub mod cubic;
 pub mod dctcp;
@@ -20,6 +23,7 @@ mod growth;
 mod law;
 pub mod prague;
 mod presets;
+mod rate_based;
 pub mod reno;
 mod sample;
 #[cfg(any(test, feature = "testing"))]
@@ -28,7 +32,9 @@ pub mod testing;
 mod tests;
 mod window;
 
-pub use controller::{CongestionControl, EcnUse, Pace, Reduction};
+pub use bbr::{BBR, Bbr, BbrConfig};
+pub use bbr3::{BBR3, Bbr3, Bbr3Config};
+pub use controller::{Burst, CongestionControl, EcnUse, Pace, Reduction};
 pub use cubic::{CubicArithmetic, CubicConfig, LinuxCubic, Rfc9438Cubic};
 pub use dctcp::Dctcp;
 pub use dctcp::config::*;
@@ -37,6 +43,7 @@ pub use law::{Law, UndoWindow};
 pub use prague::Prague;
 pub use prague::config::*;
 pub use presets::Preset;
+pub use rate_based::{Connection, LostPacket, PathModel, PathState, RateBased, RateSample, RecoveryState};
 pub use reno::{Reno, RenoConfig};
 pub use sample::{AckSample, Signal};
 pub use window::{INFINITE_SSTHRESH, Window};
@@ -50,6 +57,10 @@ any::controllers! {
     Dctcp(DctcpConfig),
     /// TCP Prague with named policies.
     Prague(PragueConfig),
+    /// BBR version 1.
+    Bbr(BbrConfig),
+    /// BBR version 3.
+    Bbr3(Bbr3Config),
 }
 
 /// Every controller's presets, in the order in which they are listed.
@@ -60,6 +71,8 @@ const LISTS: &[&[Preset]] = &[
     dctcp::presets::PRESETS,
     reno::ECN_PRESETS,
     prague::presets::PRESETS,
+    bbr::presets::PRESETS,
+    bbr3::presets::PRESETS,
 ];
 
 /// All presets: what a scenario's `cc = "..."` may say.

@@ -140,7 +140,7 @@ pub enum State {
 }
 
 /// A sender with one controller.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Model {
     controller: AnyController,
     window: Window,

@@ -16,12 +16,12 @@ mod stream;
 use crate::accurate::{AccurateEcn, Agreed};
 use crate::{EndpointConfig, Kernel, Output};
 use alloc::boxed::Box;
-use call::Call;
+use call::{Call, Moment};
 pub(crate) use connection::{SYN_BYTES, timestamp};
 pub use counters::{Counters, Outstanding};
 use freebsd::FreeBsdSender;
 use linux::LinuxSender;
-use shoal_cc::{CcConfig, CongestionControl, Window};
+use shoal_cc::{CcConfig, CongestionControl, PathModel, Window};
 pub use shoal_packet::CaState;
 use shoal_packet::{Ecn, FlowId, Packet};
 use shoal_units::{Span, Time};
@@ -100,6 +100,12 @@ impl Sender {
         })
     }
 
+    /// Names the random draws of the controller, if it makes any; otherwise the flow's number names them.
+    pub fn set_seed(&mut self, seed: u64) {
+        if let Host::Linux(sender) = &mut self.0 {
+            sender.set_seed(seed);
+        }
+    }
     /// Opens the connection: sends SYN.
     pub fn connect(&mut self, config: &EndpointConfig, now: Time, out: &mut impl Output) {
         call!(self(config, now, out), |sender, call| sender.connect(call));
@@ -119,6 +125,7 @@ impl Sender {
     /// The application writes `bytes` more. Sends what the window allows if the connection is open.
     pub fn write(&mut self, config: &EndpointConfig, bytes: u64, now: Time, out: &mut impl Output) {
         call!(self(config, now, out), |sender, call| {
+            sender.check_app_limited(call);
             sender.stream.write(bytes);
             sender.on_written(call);
         });
@@ -126,6 +133,7 @@ impl Sender {
     /// The application writes its last `bytes`: FIN goes with the last of them.
     pub fn write_last(&mut self, config: &EndpointConfig, bytes: u64, now: Time, out: &mut impl Output) {
         call!(self(config, now, out), |sender, call| {
+            sender.check_app_limited(call);
             sender.stream.write(bytes);
             sender.stream.closing = true;
             sender.on_written(call);
@@ -135,6 +143,9 @@ impl Sender {
     /// sent and what the socket holds: the next packet, or what a host with segmentation offload has there.
     pub fn set_greedy(&mut self, config: &EndpointConfig, greedy: bool, now: Time, out: &mut impl Output) {
         call!(self(config, now, out), |sender, call| {
+            if greedy {
+                sender.check_app_limited(call);
+            }
             let held = sender.held(call.config);
             sender.stream.set_greedy(greedy, held);
             sender.on_written(call);
@@ -150,9 +161,11 @@ impl Sender {
     /// The application gives the connection the controller `cc`, which knows nothing of what the one before has learnt:
     /// window and threshold stay (Linux `tcp_reinit_congestion_control`). Nothing is sent. On Linux alone.
     pub fn replace_controller(&mut self, config: &EndpointConfig, cc: &CcConfig, now: Time) {
-        match &mut self.0 {
-            Host::Linux(sender) => sender.replace_controller(config, cc, now),
-            Host::FreeBsd(_) => wrong_kernel(),
+        match (&mut self.0, &config.stack.kernel) {
+            (Host::Linux(sender), Kernel::Linux(rules)) => {
+                sender.replace_controller(&Moment { config, rules, mss: config.mss(), now }, cc);
+            }
+            _ => wrong_kernel(),
         }
     }
     /// A packet of the peer arrives.
@@ -204,6 +217,10 @@ impl Sender {
     #[inline]
     pub fn alpha(&self) -> Option<f64> {
         read!(self, sender => sender.cc.alpha())
+    }
+    /// The controller's model of the path, if it has one.
+    pub fn path_model(&self) -> Option<PathModel> {
+        read!(self, sender => sender.cc.path_model())
     }
     /// Smoothed RTT; zero before the first sample.
     #[inline]

@@ -12,7 +12,7 @@ use shoal_cc::{
     AckCounting, AlphaAfter, AlphaResolution, AlphaUpdate, CcConfig, CounterOnCut, CutStyle, DctcpConfig,
     EcnUse, Gain, MarkCounting, SsthreshAfterCut,
 };
-use shoal_scenario::{Group, KERNEL_CONTROLLERS, Replacement};
+use shoal_scenario::{Group, Replacement};
 use shoal_tcp::{CwrAck, EcnFeedback, EcnSetting, EndpointConfig, Profile};
 
 /// The stack profile that stands for the kernel's own TCP, whatever its version.
@@ -133,13 +133,11 @@ fn law(preset: &str, endpoint: &EndpointConfig, place: &str, refusals: &mut Refu
         ("reno" | "ecn-reno" | "ecn-newreno", _) if is_preset => plain("reno", false),
         ("cubic", _) if is_preset => plain("cubic", false),
         ("dctcp", _) if is_preset => plain("dctcp", true),
-        (name, _) if let Some(name) = KERNEL_CONTROLLERS.iter().find(|known| **known == name) => {
-            plain(name, false)
-        }
+        ("bbr", _) if is_preset => plain("bbr", false),
         ("dctcp-ikr", CcConfig::Dctcp(config)) => ikr(config, counts_acks),
         ("dctcp-freebsd", CcConfig::Dctcp(config)) => one_sided(config),
         (name, CcConfig::Prague(_)) => prague(name).filter(|_| is_preset),
-        ("reno" | "ecn-reno" | "cubic" | "dctcp", _) => None,
+        ("reno" | "ecn-reno" | "cubic" | "dctcp" | "bbr", _) => None,
         _ => {
             refusals.add(
                 place,

@@ -397,6 +397,8 @@ fn sample_of(record: &FlowRecord) -> SenderSample {
         ssthresh: (record.ssthresh < INFINITE).then_some(record.ssthresh),
         quantum: 1,
         alpha: alpha(record),
+        path: None,
+        in_flight: 0,
         srtt: (record.srtt_us > 0).then(|| Span::from_micros(record.srtt_us.into())),
         state: state_of(record.ca_state),
     }

@@ -14,7 +14,8 @@ pub use links::Departure;
 use links::MonitoredLink;
 use shoal_scenario::{App, Experiment, Flow, LinkId, TracedFlows, TracedTable};
 use shoal_trace::{
-    ControllerRow, DeliveryRow, EventRow, FlowRow, LinkIndex, Names, QueueRow, SegmentRow, Series, Table,
+    ControllerRow, DeliveryRow, EventRow, FlowRow, LinkIndex, Names, PathModelRow, QueueRow, SegmentRow,
+    Series, Table,
 };
 use shoal_units::Time;
 use shoal_units::cast::count_u32;
@@ -48,6 +49,7 @@ pub struct Collector {
     queue: Option<Series<QueueRow>>,
     flows: Option<Series<FlowRow>>,
     controller: Option<Series<ControllerRow>>,
+    path_model: Option<Series<PathModelRow>>,
     events: Option<Series<EventRow>>,
     segments: Option<Series<SegmentRow>>,
     deliveries: Option<Series<DeliveryRow>>,
@@ -93,6 +95,7 @@ impl Collector {
             queue: binned.then(|| Series::new(&names)),
             flows: binned.then(|| Series::new(&names)),
             controller: traces_senders.then(|| Series::new(&names)),
+            path_model: has_path_model(experiment, &traced).then(|| Series::new(&names)),
             events: traces_senders.then(|| Series::new(&names)),
             segments: (!segment_flows.numbers().is_empty()).then(|| Series::new(&names)),
             deliveries: delivers.then(|| Series::new(&names)),
@@ -118,6 +121,7 @@ impl Collector {
             self.queue.as_ref().map(Series::table),
             self.flows.as_ref().map(Series::table),
             self.controller.as_ref().map(Series::table),
+            self.path_model.as_ref().map(Series::table),
             self.events.as_ref().map(Series::table),
             self.segments.as_ref().map(Series::table),
             self.deliveries.as_ref().map(Series::table),
@@ -133,6 +137,7 @@ impl Collector {
         forget(&mut self.queue);
         forget(&mut self.flows);
         forget(&mut self.controller);
+        forget(&mut self.path_model);
         forget(&mut self.events);
         forget(&mut self.segments);
         forget(&mut self.deliveries);
@@ -188,18 +193,26 @@ impl Collector {
     fn into_tables(self, flows: usize) -> Vec<Table> {
         let covered = |table: TracedTable, by: &TracedFlows| table.coverage(by, flows);
         let controller = covered(TracedTable::Controller, &self.traced);
+        let path_model = covered(TracedTable::PathModel, &self.traced);
         let events = covered(TracedTable::Events, &self.traced);
         let segments = covered(TracedTable::Segments, &self.segment_flows);
         let tables = [
             self.queue.map(Series::into_table),
             self.flows.map(Series::into_table),
             self.controller.map(|rows| rows.into_table_covering(controller)),
+            self.path_model.map(|rows| rows.into_table_covering(path_model)),
             self.events.map(|rows| rows.into_table_covering(events)),
             self.segments.map(|rows| rows.into_table_covering(segments)),
             self.deliveries.map(Series::into_table),
         ];
         tables.into_iter().flatten().collect()
     }
+}
+
+/// Whether a traced flow's controller has a model of its path.
+fn has_path_model(experiment: &Experiment, traced: &TracedFlows) -> bool {
+    let flows = traced.numbers().iter().filter_map(|&number| experiment.flows.get(number as usize));
+    flows.into_iter().any(|flow| experiment.endpoints[flow.endpoint as usize].cc.needs_rate_samples())
 }
 
 /// Names to which rows refer by number.

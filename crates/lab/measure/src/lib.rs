@@ -50,7 +50,7 @@ pub use queue_meter::{Bottleneck, ClassDelays, ClassQueues, DroppedBy, MarkedBy,
 pub use result::{
     GroupResult, LinuxRun, Metrics, Notice, RateSummary, RunResult, SCHEMA, SizeBin, Totals, Window,
 };
-pub use sender_sample::{SenderSample, metered_window};
+pub use sender_sample::{PathSample, SenderSample, metered_window};
 pub use traffic_classes::TrafficClass;
 pub use wait_meter::{WaitMeter, WaitSummary};
 pub use windows::WindowPart;

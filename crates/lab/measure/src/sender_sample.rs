@@ -2,7 +2,27 @@
 
 use crate::Summary;
 use shoal_packet::CaState;
+use shoal_trace::PathState;
 use shoal_units::Span;
+
+/// A controller's model of its path.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PathSample {
+    /// State of the controller.
+    pub state: PathState,
+    /// Pacing rate in bytes of payload per second.
+    pub pacing_bytes_per_s: u64,
+    /// Estimate of the bandwidth in bytes of payload per second.
+    pub bandwidth_bytes_per_s: u64,
+    /// Estimate of the round-trip time without queues.
+    pub min_rtt: Option<Span>,
+    /// Long-term bound of the packets in flight.
+    pub inflight_longterm: Option<u32>,
+    /// Short-term bound of the packets in flight.
+    pub inflight_shortterm: Option<u32>,
+    /// Whether the path was found to be filled.
+    pub full_bandwidth_reached: bool,
+}
 
 /// State of a sender. Windows are in the unit that the stack counts in: `quantum` of them are a packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -19,6 +39,10 @@ pub struct SenderSample {
     pub srtt: Option<Span>,
     /// State of recovery.
     pub state: CaState,
+    /// The controller's model of its path; `None` for controllers without one.
+    pub path: Option<PathSample>,
+    /// Packets in flight.
+    pub in_flight: u32,
 }
 
 impl SenderSample {

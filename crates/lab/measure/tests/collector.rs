@@ -45,7 +45,16 @@ fn ms(ms: u64) -> Time {
 }
 
 fn sample(cwnd: u32) -> SenderSample {
-    SenderSample { cwnd, ssthresh: None, quantum: 1, alpha: None, srtt: None, state: CaState::Open }
+    SenderSample {
+        cwnd,
+        ssthresh: None,
+        quantum: 1,
+        alpha: None,
+        srtt: None,
+        state: CaState::Open,
+        path: None,
+        in_flight: 0,
+    }
 }
 
 fn departure(flow: u32, has_data: bool) -> Departure {

@@ -630,6 +630,8 @@ impl TracedFlows {
 pub enum TracedTable {
     /// Changes of congestion controllers' state.
     Controller,
+    /// Changes of controllers' models of their paths.
+    PathModel,
     /// Marks, drops and the senders' reactions.
     Events,
     /// Packets that hosts send and receive.
@@ -641,6 +643,9 @@ impl TracedTable {
     pub fn coverage(self, traced: &TracedFlows, all: usize) -> String {
         let (what, key) = match self {
             Self::Controller => ("Changes of the controllers", "trace.controller_flows"),
+            Self::PathModel => {
+                ("Changes of the controllers' models of their paths", "trace.controller_flows")
+            }
             Self::Events => {
                 ("Marks, drops, retransmissions, timeouts and reductions", "trace.controller_flows")
             }

@@ -57,8 +57,7 @@ fn fill_group(group: &mut FlowGroup, keys: &Table<'_>) {
         group.name = Some(group.cc.clone());
     }
     if let Some(config) = schema::cc_config(group, keys) {
-        let is_modelled = !schema::KERNEL_CONTROLLERS.contains(&group.cc.as_str());
-        if is_modelled && !matches!(group.app, Workload::Unresponsive(_)) {
+        if !matches!(group.app, Workload::Unresponsive(_)) {
             group.cc_options = Some(schema::CcOptions(Some(config)));
         }
         let wants_ecn = Preset::by_name(&group.cc).is_some_and(|preset| preset.ecn);

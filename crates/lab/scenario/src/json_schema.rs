@@ -20,11 +20,9 @@ pub fn json_schema() -> Json {
     schema["title"] = "shoal scenario".into();
     schema["description"] = "An experiment: flows through queues. Quantities are strings with units.".into();
     let group = &mut schema["properties"]["flows"]["items"]["properties"];
-    // The first form is what the simulator has a model of: all that a page without a kernel can offer.
     let names = |names: &[&str], of: &str| json!({ "type": "string", "enum": names, "description": of });
     group["cc"]["oneOf"] = json!([
         names(&PRESETS.iter().map(|preset| preset.name).collect::<Vec<_>>(), "A preset."),
-        names(&schema::KERNEL_CONTROLLERS, "On the kernel alone."),
         names(&[schema::NO_CONTROLLER], "For unresponsive traffic."),
     ]);
     group["stack"]["enum"] = Profile::ALL.iter().map(|profile| profile.name).collect();

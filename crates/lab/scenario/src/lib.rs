@@ -36,5 +36,4 @@ pub use json_schema::{json_schema, shared_json_schema};
 pub use models::keys_of;
 pub use moving::Piece;
 pub use refusal::Refusal;
-pub use schema::KERNEL_CONTROLLERS;
 pub use size_distribution::{DATA_MINING, SizeDistribution, WEB_SEARCH};

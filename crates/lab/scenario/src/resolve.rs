@@ -140,7 +140,7 @@ pub(crate) fn plan(scenario: &Scenario, remarks: Remarks<'_>, lists: &FlowLists)
     for (endpoint, host) in endpoints.iter_mut().zip(&hosts) {
         // A controller that paces itself does so on every host: an ideal one, and one that paces nobody else.
         endpoint.offload = match host.offload {
-            own if endpoint.cc.ecn_use() != EcnUse::L4s => own,
+            own if endpoint.cc.ecn_use() != EcnUse::L4s && !endpoint.cc.needs_rate_samples() => own,
             None => Some(Offload::PACED),
             Some(own) if own.pacing == Pacing::Off => Some(Offload { pacing: Pacing::Internal, ..own }),
             own => own,

@@ -31,7 +31,7 @@ pub use host::{Host, HostOptions};
 pub(crate) use impairments::impairment_docs;
 pub use impairments::{FourStates, GilbertElliott, Impairments, PathLoss, PathReorder, PathSlot};
 pub use interactive::{Encoder, Frame, Frames, Requests, Think};
-pub use options::{CcOptions, KERNEL_CONTROLLERS};
+pub use options::CcOptions;
 pub(crate) use options::{
     NO_CONTROLLER, cc_config, describe as describe_cc_options, docs as cc_option_docs, known_preset,
 };

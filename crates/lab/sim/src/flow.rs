@@ -2,11 +2,12 @@
 
 use crate::app::{Application, Writer};
 use crate::network::Network;
-use shoal_cc::INFINITE_SSTHRESH;
-use shoal_measure::{FeedbackCounters, FlowMeter, SenderSample};
+use shoal_cc::{INFINITE_SSTHRESH, PathModel};
+use shoal_measure::{FeedbackCounters, FlowMeter, PathSample, SenderSample};
 use shoal_packet::{FlowId, Packet};
 use shoal_scenario::{App, Flow};
 use shoal_tcp::{EndpointConfig, Output, Receiver, Sender};
+use shoal_trace::PathState;
 use shoal_units::Time;
 
 /// A sender with its place in the network. It is aligned to a cache line, because an ACK touches nearly all
@@ -63,9 +64,33 @@ impl SenderSlot {
             ssthresh: (window.ssthresh < INFINITE_SSTHRESH).then_some(window.ssthresh),
             quantum: window.quantum,
             alpha: self.sender.alpha(),
+            path: self.sender.path_model().map(path_sample),
+            in_flight: self.sender.in_flight(),
             srtt: (!srtt.is_zero()).then_some(srtt),
             state: self.sender.state(),
         }
+    }
+}
+
+/// A controller's model of its path as tables have it.
+fn path_sample(model: PathModel) -> PathSample {
+    PathSample {
+        state: match model.state {
+            shoal_cc::PathState::Startup => PathState::Startup,
+            shoal_cc::PathState::Drain => PathState::Drain,
+            shoal_cc::PathState::ProbeBandwidth => PathState::ProbeBw,
+            shoal_cc::PathState::Down => PathState::ProbeBwDown,
+            shoal_cc::PathState::Cruise => PathState::ProbeBwCruise,
+            shoal_cc::PathState::Refill => PathState::ProbeBwRefill,
+            shoal_cc::PathState::Up => PathState::ProbeBwUp,
+            shoal_cc::PathState::ProbeRtt => PathState::ProbeRtt,
+        },
+        pacing_bytes_per_s: model.pacing_bytes_per_s,
+        bandwidth_bytes_per_s: model.bandwidth_bytes_per_s,
+        min_rtt: model.min_rtt,
+        inflight_longterm: model.inflight_longterm,
+        inflight_shortterm: model.inflight_shortterm,
+        full_bandwidth_reached: model.full_bandwidth_reached,
     }
 }
 

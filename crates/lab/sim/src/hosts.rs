@@ -1,6 +1,6 @@
-//! Hosts and controllers that the simulator has no model of.
+//! Hosts that the simulator has no model of.
 
-use shoal_scenario::{Experiment, Flow, Group, KERNEL_CONTROLLERS, Refusal};
+use shoal_scenario::{Experiment, Flow, Refusal};
 use shoal_tcp::{Pacing, Tso};
 use std::collections::BTreeSet;
 
@@ -10,13 +10,12 @@ use std::collections::BTreeSet;
 /// Everything in the experiment that is not modelled.
 pub fn check(experiment: &Experiment) -> Result<(), Vec<Refusal>> {
     let mut groups = BTreeSet::new();
-    let disciplines = experiment
+    let refusals: Vec<Refusal> = experiment
         .flows
         .patterns()
         .filter(|flow| has_unknown_discipline(experiment, flow) && groups.insert(flow.group))
-        .map(|flow| refusal(experiment, flow));
-    let controllers = experiment.groups.iter().filter(|group| KERNEL_CONTROLLERS.contains(&&*group.cc));
-    let refusals: Vec<Refusal> = disciplines.chain(controllers.map(without_model)).collect();
+        .map(|flow| refusal(experiment, flow))
+        .collect();
     if refusals.is_empty() { Ok(()) } else { Err(refusals) }
 }
 
@@ -27,15 +26,6 @@ fn has_unknown_discipline(experiment: &Experiment, flow: &Flow) -> bool {
     let stack = &experiment.endpoints[flow.endpoint as usize].stack;
     host.offload.is_some_and(|offload| offload.pacing == Pacing::Fq)
         && stack.linux().is_none_or(|rules| rules.tso != Tso::Linux6)
-}
-
-fn without_model(group: &Group) -> Refusal {
-    Refusal {
-        place: format!("flow group `{}`: cc", group.name),
-        reason: format!("the simulator has no model of the congestion controller `{}`", group.cc),
-        hint: "run this on the real kernel, which has it (--on linux), or write another controller"
-            .to_owned(),
-    }
 }
 
 fn refusal(experiment: &Experiment, flow: &Flow) -> Refusal {

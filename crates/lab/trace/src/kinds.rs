@@ -76,6 +76,28 @@ vocabulary! {
     }
 }
 
+vocabulary! {
+    /// State of a controller that has a model of its path (BBR).
+    PathState {
+        /// The rate doubles each round trip.
+        Startup = "startup",
+        /// What Startup has queued leaves.
+        Drain = "drain",
+        /// BBR version 1: the gain goes through its cycle.
+        ProbeBw = "probe_bw",
+        /// BBR version 3: what the probe has queued leaves.
+        ProbeBwDown = "probe_bw_down",
+        /// BBR version 3: the rate stays.
+        ProbeBwCruise = "probe_bw_cruise",
+        /// BBR version 3: the pipe fills again.
+        ProbeBwRefill = "probe_bw_refill",
+        /// BBR version 3: the flow probes for bandwidth.
+        ProbeBwUp = "probe_bw_up",
+        /// The flow sends little, so that the smallest round-trip time shows.
+        ProbeRtt = "probe_rtt",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

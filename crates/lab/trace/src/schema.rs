@@ -2,7 +2,7 @@
 
 use crate::{
     Cell, Column, ColumnSpec, DeliveryKind, FlowEnd, FlowEvent, GroupIndex, LinkIndex, PacketEvent,
-    QueueClass, Row, SegmentEvent, TableSpec,
+    PathState, QueueClass, Row, SegmentEvent, TableSpec,
 };
 use shoal_packet::{CaState, Class, Ecn};
 
@@ -105,6 +105,31 @@ tables! {
         alpha: Option<f64> [""],
         /// State of the sender's recovery machine from then on.
         state: CaState [""],
+    }
+
+    /// Every change of a controller's model of its path, of the flows that `trace.controller_flows` chooses and whose
+    /// controllers have one (BBR), in the simulator; the file's metadata and `Result.coverage` name them.
+    "path_model" => PathModelRow {
+        /// When it changed.
+        time_s: f64 ["s"],
+        /// Number of the flow.
+        flow: u32 [""],
+        /// State of the controller from then on.
+        state: PathState [""],
+        /// Pacing rate from then on, in bits of payload.
+        pacing_bps: f64 ["bit/s"],
+        /// Estimate of the bandwidth from then on, in bits of payload.
+        bandwidth_bps: f64 ["bit/s"],
+        /// Estimate of the round-trip time without queues from then on; none before the first.
+        min_rtt_s: Option<f64> ["s"],
+        /// Long-term bound of the packets in flight from then on; none while there is none.
+        inflight_longterm_packets: Option<f64> ["packets"],
+        /// Short-term bound of the packets in flight from then on; none while there is none.
+        inflight_shortterm_packets: Option<f64> ["packets"],
+        /// Whether the path was found to be filled: 1, or 0.
+        full_bandwidth_reached: u32 [""],
+        /// Packets in flight then.
+        in_flight_packets: u32 ["packets"],
     }
 
     /// What happened to the flows that `trace.controller_flows` chooses: their packets' marks and drops at monitored

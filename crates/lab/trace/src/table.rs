@@ -1,7 +1,7 @@
 //! Typed columns. A table is declared once as a [`Row`] (see `schema.rs`); its files, its representation in
 //! Python and its documentation come from that declaration.
 
-use crate::{DeliveryKind, FlowEnd, FlowEvent, PacketEvent, QueueClass, SegmentEvent};
+use crate::{DeliveryKind, FlowEnd, FlowEvent, PacketEvent, PathState, QueueClass, SegmentEvent};
 use shoal_packet::{CaState, Class, Ecn};
 use std::marker::PhantomData;
 
@@ -244,6 +244,7 @@ cell!(GroupIndex, ColumnKind::GroupName, Column::Text { codes, .. } => codes, va
 cell!(FlowEnd, ColumnKind::Word(FlowEnd::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
 cell!(SegmentEvent, ColumnKind::Word(SegmentEvent::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
 cell!(CaState, ColumnKind::Word(CaState::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
+cell!(PathState, ColumnKind::Word(PathState::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
 cell!(DeliveryKind, ColumnKind::Word(DeliveryKind::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
 cell!(FlowEvent, ColumnKind::Word(FlowEvent::NAMES), Column::Text { codes, .. } => codes, value => value as u32);
 cell!(PacketEvent, ColumnKind::Word(PacketEvent::NAMES), Column::Text { codes, .. } => codes, value => value as u32);

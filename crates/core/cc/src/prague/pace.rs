@@ -1,7 +1,7 @@
 //! The pacing rate in the window mode, and bursts.
 
 use super::level::{Level, ONE};
-use crate::{Pace, PacedWindow, PragueConfig, Window};
+use crate::{Burst, Pace, PacedWindow, PragueConfig, Window};
 use shoal_units::Span;
 
 /// Picoseconds in a second.
@@ -18,7 +18,7 @@ impl Level {
         if srtt.is_zero() {
             return None;
         }
-        let burst = Span::from_picos(PICOS >> config.burst_shift.min(63));
+        let burst = Burst::Within(Span::from_picos(PICOS >> config.burst_shift.min(63)));
         if self.is_rate {
             return Some(Pace { bytes_per_s: self.paced_rate(), burst });
         }

@@ -4,8 +4,9 @@
 use super::drive::{LINUX_3_2, LINUX_6, Stream};
 use crate::dctcp::presets;
 use crate::{
-    AlphaAfter, AnyController, CcConfig, CongestionControl, CubicArithmetic, CubicConfig, CutStyle, Dctcp,
-    DctcpConfig, GrowthRules, LinuxCubic, PRESETS, Prague, Reno, Rfc9438Cubic, UndoWindow, Window,
+    AlphaAfter, AnyController, Bbr, Bbr3, CcConfig, CongestionControl, CubicArithmetic, CubicConfig,
+    CutStyle, Dctcp, DctcpConfig, GrowthRules, LinuxCubic, PRESETS, Prague, Reno, Rfc9438Cubic, UndoWindow,
+    Window,
 };
 use shoal_units::{Span, Time};
 use std::{format, string::String, vec::Vec};
@@ -88,6 +89,8 @@ fn plain(config: CcConfig, rules: GrowthRules) -> Vec<String> {
         CcConfig::Cubic(config) => history(Rfc9438Cubic::new(config, rules)),
         CcConfig::Dctcp(config) => history(Dctcp::new(config, rules)),
         CcConfig::Prague(config) => history(Prague::new(config, rules)),
+        CcConfig::Bbr(config) => history(Bbr::new(config)),
+        CcConfig::Bbr3(config) => history(Bbr3::new(config)),
     }
 }
 
@@ -116,7 +119,8 @@ fn any_controller_is_the_one_inside() {
 #[test]
 fn classic_controllers_keep_to_the_defaults() {
     let window = Window { ssthresh: 12, ..Window::in_packets(30) };
-    for preset in PRESETS.iter().filter(|preset| !preset.config.ecn_use().is_scalable()) {
+    let is_classic = |config: &CcConfig| !config.ecn_use().is_scalable() && !config.needs_rate_samples();
+    for preset in PRESETS.iter().filter(|preset| is_classic(&preset.config)) {
         let cc = AnyController::new(&preset.config, LINUX_6);
         assert_eq!(cc.pacing(&window, Span::from_millis(10), 30, 1448), None, "{}", preset.name);
         assert_eq!(cc.packet_bytes(), None, "{}", preset.name);

@@ -13,11 +13,13 @@ mod handshake;
 mod idle;
 mod loss;
 mod rack;
+mod rate_samples;
 mod reduction;
 mod reordering;
 mod reordering_degree;
 mod rtt;
 mod sacks;
+mod sampled;
 mod scoreboard;
 mod segment;
 mod segmentation;
@@ -33,6 +35,7 @@ use super::stream::Stream;
 use crate::{CaState, Counters, EndpointConfig, Linux, Output, Outstanding, Pacing};
 use alloc::boxed::Box;
 use loss::LossEpisode;
+use rate_samples::RateSamples;
 use reduction::RateReduction;
 use reordering_degree::ReorderingDegree;
 use rtt::RttEstimator;
@@ -83,6 +86,8 @@ pub(super) struct LinuxSender {
     timers: Timers,
     /// Segmentation offload; `None` if every packet is handed over on its own.
     segmentation: Option<Box<Segmentation>>,
+    /// Rate samples; `None` if the controller asks for none.
+    rates: Option<Box<RateSamples>>,
 }
 
 /// The growth rules of the host, whose connections may be paced.
@@ -119,17 +124,21 @@ impl LinuxSender {
             usage: WindowUsage::NONE,
             timers: Timers::STOPPED,
             segmentation: config.offload.map(|_| Box::new(Segmentation::new())),
+            rates: config.cc.needs_rate_samples().then(|| Box::new(RateSamples::new(flow.0.into(), 0))),
         }
     }
 
     /// The controller gives way to the one that `cc` describes (Linux `tcp_reinit_congestion_control`). A reduction
     /// that is under way goes on, and can no longer be undone.
-    pub(super) fn replace_controller(&mut self, config: &EndpointConfig, cc: &CcConfig, now: Time) {
-        self.cc = AnyController::new(&self.connection.ecn.suited(*cc), growth_rules(config));
+    pub(super) fn replace_controller(&mut self, at: &Moment<'_>, cc: &CcConfig) {
+        let (config, now) = (at.config, at.now);
+        let suited = self.connection.ecn.suited(*cc);
+        self.cc = AnyController::new(&suited, growth_rules(config));
         if let Some(accurate) = &mut self.connection.ecn.accurate {
             accurate.send_for(self.cc.ecn_use());
         }
         self.cc.on_established(now, self.snd_nxt);
+        self.replace_samples(suited.needs_rate_samples(), at);
         self.undo.forbid();
     }
 
@@ -154,7 +163,8 @@ impl LinuxSender {
     pub(super) fn on_packet(&mut self, call: &mut Call<'_, impl Output>, packet: &Packet) {
         self.adapt_mss(call);
         match self.connection.incoming(packet) {
-            Incoming::Ack => self.on_ack(call, packet),
+            Incoming::Ack if self.rates.is_some() => self.on_ack::<true>(call, packet),
+            Incoming::Ack => self.on_ack::<false>(call, packet),
             Incoming::SynAck => self.on_syn_ack(call, packet),
             Incoming::Ignored => {}
         }
@@ -174,6 +184,9 @@ impl LinuxSender {
     pub(super) fn on_timer(&mut self, call: &mut Call<'_, impl Output>) {
         self.adapt_mss(call);
         if self.segmentation.as_ref().is_some_and(|segmentation| segmentation.resume <= call.now) {
+            if self.has_lost_to_send() {
+                self.retransmit_lost(call);
+            }
             self.push(call);
         }
         match self.timers.take_due(call.now) {
@@ -225,6 +238,7 @@ impl LinuxSender {
     pub(super) fn heap_bytes(&self) -> usize {
         self.board.heap_bytes()
             + self.segmentation.as_ref().map_or(0, |segmentation| segmentation.heap_bytes())
+            + self.rates.as_ref().map_or(0, |rates| rates.heap_bytes())
             + self.connection.ecn.heap_bytes()
     }
 
@@ -236,6 +250,9 @@ impl LinuxSender {
         assert!(self.window.cwnd >= 1, "cwnd is zero");
         assert!(self.snd_una <= self.snd_nxt);
         self.board.assert_invariants(self.snd_una, self.snd_nxt);
+        if let Some(rates) = &self.rates {
+            rates.assert_invariants(&self.board);
+        }
         let out = self.board.packets_out();
         let timers = self.timers.retransmission != Time::NEVER || self.connection.phase() == Phase::Closed;
         assert!(timers || out == 0, "data in flight and no timer");

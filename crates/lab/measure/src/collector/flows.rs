@@ -1,11 +1,11 @@
 //! Reports of senders and applications.
 
 use super::Collector;
-use crate::{FlowCounters, SenderSample};
+use crate::{FlowCounters, PathSample, SenderSample};
 use shoal_packet::Packet;
 use shoal_trace::{
     ControllerRow, DeliveryKind, DeliveryRow, EventRow, FlowEnd, FlowEvent, FlowRow, GroupIndex,
-    SegmentEvent, SegmentRow,
+    PathModelRow, SegmentEvent, SegmentRow,
 };
 use shoal_units::cast::count_u32;
 use shoal_units::{Span, Time};
@@ -21,10 +21,14 @@ impl Collector {
     pub fn on_sender(&mut self, flow: u32, sample: SenderSample, now: Time) {
         let Some(position) = self.traced.position(flow) else { return };
         let last = &mut self.last[position];
-        if last.is_some_and(|last| last.controls_as(&sample)) {
+        if let (Some(rows), Some(path)) = (&mut self.path_model, sample.path)
+            && last.is_none_or(|last| last.path != sample.path)
+        {
+            rows.push(path_row(flow, &sample, path, now));
+        }
+        if last.replace(sample).is_some_and(|last| last.controls_as(&sample)) {
             return;
         }
-        *last = Some(sample);
         if let Some(rows) = &mut self.controller {
             rows.push(ControllerRow {
                 time_s: now.as_secs_f64(),
@@ -112,6 +116,22 @@ impl Collector {
 }
 
 /// The group of a flow, given the numbers of the first flows of all groups; a group without flows begins where the next
+/// The row of a change of a controller's model.
+fn path_row(flow: u32, sample: &SenderSample, path: PathSample, now: Time) -> PathModelRow {
+    PathModelRow {
+        time_s: now.as_secs_f64(),
+        flow,
+        state: path.state,
+        pacing_bps: 8.0 * path.pacing_bytes_per_s as f64,
+        bandwidth_bps: 8.0 * path.bandwidth_bytes_per_s as f64,
+        min_rtt_s: path.min_rtt.map(Span::as_secs_f64),
+        inflight_longterm_packets: path.inflight_longterm.map(f64::from),
+        inflight_shortterm_packets: path.inflight_shortterm.map(f64::from),
+        full_bandwidth_reached: path.full_bandwidth_reached.into(),
+        in_flight_packets: sample.in_flight,
+    }
+}
+
 /// one does.
 fn group_of(firsts: &[u32], flow: u32) -> GroupIndex {
     GroupIndex(count_u32(firsts.partition_point(|first| *first <= flow)) - 1)

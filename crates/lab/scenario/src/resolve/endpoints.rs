@@ -1,7 +1,7 @@
 //! The endpoint configuration of each flow group.
 
 use shoal_cc::{CcConfig, CubicArithmetic, CubicConfig, EcnUse};
-use shoal_tcp::{CwrAck, EcnFeedback, EcnSetting, EndpointConfig, Misbehaviour, Profile, ReceiverConfig};
+use shoal_tcp::{CwrAck, EcnFeedback, EcnSetting, EndpointConfig, Misbehaviour, Profile, ReceiverConfig, Tso};
 
 use shoal_units::Span;
 
@@ -42,6 +42,14 @@ pub(super) fn endpoint(index: usize, cx: &Context<'_>) -> Option<EndpointConfig>
             "cc",
             format!("{} counts packets, but the windows of {} are bytes", group.cc, stack.name),
             "write cc = \"cubic-rfc9438\", or a linux stack",
+        );
+    }
+    let is_sampled = cc.is_some_and(|cc| cc.needs_rate_samples());
+    if is_sampled && stack.is_some_and(|stack| stack.linux().is_none_or(|rules| rules.tso != Tso::Linux6)) {
+        keys.error(
+            "cc",
+            format!("{} needs rate samples and pacing, which {} does not have", group.cc, group.stack),
+            "write stack = \"linux-6\"",
         );
     }
     let receiver = receiver(index, ecn, cx);
@@ -106,7 +114,11 @@ pub(super) fn replacement(index: usize, duration: Span, cx: &Context<'_>) -> Opt
         let hint = format!("the duration is {}", cx.scenario.duration);
         keys.warning("after", "no flow runs that long: its controller stays", hint);
     }
-    let config = schema::known_preset(&replace.cc, &[], &keys)?;
+    let config = schema::known_preset(&replace.cc, &keys)?;
+    if config.needs_rate_samples() {
+        let message = format!("{} paces, and the host of these flows does not", replace.cc);
+        keys.error("cc", message, "write it as cc of the flows, which another one may replace");
+    }
     match config.ecn_use() {
         EcnUse::L4s => {
             let message = format!("{} needs accurate ECN, for which it asks with its SYN", replace.cc);

@@ -16,7 +16,7 @@ pub struct FlowGroup {
     /// Name in reports.
     #[key(otherwise = "the name of the controller")]
     pub name: Option<String>,
-    /// Congestion controller: the name of a preset, "bbr" (on the kernel alone), or "none" for unresponsive traffic.
+    /// Congestion controller: the name of a preset, or "none" for unresponsive traffic.
     pub cc: String,
     /// Policies of the controller that differ from the preset.
     pub cc_options: Option<CcOptions>,

@@ -61,6 +61,8 @@ macro_rules! bounded {
     };
 }
 
+mod bbr;
+mod bbr3;
 mod cubic;
 mod dctcp;
 mod prague;
@@ -108,6 +110,8 @@ controllers! {
     Cubic(cubic::CubicOptions),
     Reno(reno::RenoOptions),
     Prague(prague::PragueOptions),
+    Bbr(bbr::BbrOptions),
+    Bbr3(bbr3::Bbr3Options),
 }
 
 /// Policies as written. The controller determines which ones exist, so they are read together with it; until then there
@@ -129,11 +133,6 @@ impl Field for CcOptions {
     }
 }
 
-/// Controllers of the kernel without a model: scenarios that name them run on the kernel alone.
-///
-/// Planes ask for the name, and the endpoints of such groups have Reno in their place.
-pub const KERNEL_CONTROLLERS: [&str; 1] = ["bbr"];
-
 /// Name that stands for no controller, for traffic that does not respond to congestion.
 pub(crate) const NO_CONTROLLER: &str = "none";
 
@@ -153,29 +152,19 @@ pub(crate) fn cc_config(group: &FlowGroup, keys: &Table<'_>) -> Option<CcConfig>
         keys.error("cc", message, hint);
         return None;
     }
-    if KERNEL_CONTROLLERS.contains(&group.cc.as_str()) {
-        if keys.remarks.tree.find(&keys.at("cc_options")).is_some() {
-            let message = format!(
-                "the congestion controller \"{}\" is the kernel's, which has no options here",
-                group.cc
-            );
-            keys.error("cc_options", message, "leave cc_options out");
-        }
-        return CcConfig::preset("reno");
-    }
-    let preset = known_preset(&group.cc, &KERNEL_CONTROLLERS, keys)?;
+    let preset = known_preset(&group.cc, keys)?;
     match keys.remarks.tree.find(&keys.at("cc_options")) {
         Some(options) => apply(preset, options, &mut keys.remarks.report.borrow_mut()),
         None => Some(preset),
     }
 }
 
-/// The preset called `name`, which the key `cc` of the table gives; it could be one of `others`, too.
-pub(crate) fn known_preset(name: &str, others: &[&'static str], keys: &Table<'_>) -> Option<CcConfig> {
+/// The preset called `name`, which the key `cc` of the table gives.
+pub(crate) fn known_preset(name: &str, keys: &Table<'_>) -> Option<CcConfig> {
     let preset = CcConfig::preset(name);
     if preset.is_none() {
         let message = format!("unknown congestion controller \"{name}\"");
-        let names: Vec<_> = PRESETS.iter().map(|preset| preset.name).chain(others.iter().copied()).collect();
+        let names: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
         keys.error("cc", message, suggest(name, &names));
     }
     preset

@@ -19,7 +19,7 @@ use shoal_measure::{
 use shoal_packet::FlowId;
 use shoal_scenario::{App, Experiment, Flow};
 use shoal_units::cast::{count_u32, fit_u32};
-use shoal_units::{Span, Time};
+use shoal_units::{Span, Stream, Time};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 
@@ -150,6 +150,10 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
         let window_start = Time::ZERO + self.experiment.warmup;
         let is_traced = self.network.recorder.collector.traces(number);
         let mut sender = SenderSlot::new(config, FlowId(number), there, window_start, is_traced);
+        if config.cc.needs_rate_samples() {
+            let draws = Stream::new(self.experiment.seed, &format!("flow/{number}")).uniform_u64();
+            sender.sender.set_seed(draws);
+        }
         let mut receiver = ReceiverSlot::new(config, FlowId(number), back);
         let partner = match &application {
             Application::Exchanges(exchanges) => count_u32(exchanges.requests),

@@ -1,5 +1,5 @@
 use super::{Flow, PRAGUE_0_6, PRAGUE_0_7, PRAGUE_0_7_EARLY, PRAGUE_2020, VERSIONS};
-use crate::{CongestionControl, Pace, PragueConfig};
+use crate::{Burst, CongestionControl, Pace, PragueConfig};
 use shoal_units::Span;
 
 const MSS: u32 = 1448;
@@ -42,7 +42,7 @@ fn bursts_are_244_us_and_packets_full() {
     for config in VERSIONS {
         let flow = Flow::prague(config, 20, 10);
         let pace = flow.cc.pacing(&flow.window, Span::from_millis(10), 5, MSS);
-        let burst = Span::from_picos(244_140_625);
+        let burst = Burst::Within(Span::from_picos(244_140_625));
         assert_eq!(pace, Some(Pace { bytes_per_s: 3_000_000, burst }));
         assert_eq!(flow.cc.packet_bytes(), None);
         assert_eq!(flow.cc.pacing(&flow.window, Span::ZERO, 5, MSS), None, "before the first sample");

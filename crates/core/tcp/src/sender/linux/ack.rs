@@ -3,6 +3,7 @@
 
 use super::acked::{Acked, Resend};
 use super::sacks::SackOption;
+use super::sampled::Before;
 use super::segment::Delivery;
 use super::{CaState, Call, LinuxSender, Moment};
 use crate::accurate::Acknowledged;
@@ -14,13 +15,15 @@ use shoal_units::Span;
 use shoal_units::cast::fit_u32;
 
 impl LinuxSender {
+    /// Processes an ACK. `SAMPLED`: the controller is driven by rate samples.
     #[inline]
-    pub(super) fn on_ack(&mut self, call: &mut Call<'_, impl Output>, packet: &Packet) {
+    pub(super) fn on_ack<const SAMPLED: bool>(&mut self, call: &mut Call<'_, impl Output>, packet: &Packet) {
         let ack = packet.ack.near(self.snd_una);
         if ack > self.snd_nxt || ack < self.snd_una {
             self.on_other_ack(call, packet, ack);
             return;
         }
+        let before = if SAMPLED { self.before_ack() } else { Before::NOTHING };
         let flight_before = self.board.in_flight();
         let prior_out = self.board.packets_out();
         let prior_highest = self.board.highest_sacked_or(self.snd_una);
@@ -28,12 +31,18 @@ impl LinuxSender {
         let timeout_high = if self.state == CaState::Loss { self.high_seq } else { 0 };
         if call.config.sack && !packet.sack.is_empty() {
             self.read_sacks(call, packet, timeout_high, &mut acked);
+            if SAMPLED {
+                self.read_sacked_stamps();
+            }
         }
         if prior_out == 0 {
             self.on_ack_of_nothing(call, packet, &mut acked);
             return;
         }
         if acked.advanced {
+            if SAMPLED {
+                self.read_acknowledged_stamps(ack);
+            }
             self.advance(call, timeout_high, prior_highest, &mut acked);
         }
         if self.degree.was_seen() {
@@ -51,6 +60,9 @@ impl LinuxSender {
             self.judge_tail_probe(call, &acked);
         }
         let resend = self.judge(call, &mut acked, &mut sample);
+        if SAMPLED {
+            self.give_sample(call, &acked, rtt, &before);
+        }
         if resend != Resend::Nothing {
             self.resend(call, resend);
         }
@@ -106,6 +118,7 @@ impl LinuxSender {
         let flight_before = self.board.in_flight();
         let timeout_high = if self.state == CaState::Loss { self.high_seq } else { 0 };
         self.read_sacks(call, packet, timeout_high, &mut acked);
+        self.read_sacked_stamps();
         self.count(&acked);
         let sample = self.sample(call, &acked, flight_before, None);
         if call.rules.growth_turn == GrowthTurn::After {

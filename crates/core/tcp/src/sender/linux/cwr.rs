@@ -80,7 +80,8 @@ impl LinuxSender {
 
     /// Ends the episode (Linux `tcp_complete_cwr`, `tcp_end_cwnd_reduction`).
     pub(super) fn complete_reduction(&mut self, at: &Moment<'_>) {
-        if self.reduction.controller_cuts || self.window.ssthresh >= INFINITE_SSTHRESH {
+        let is_controllers = self.reduction.controller_cuts || self.rates.is_some();
+        if is_controllers || self.window.ssthresh >= INFINITE_SSTHRESH {
             return;
         }
         let reset = match (self.state, at.rules.cwr) {

@@ -24,7 +24,7 @@ impl LinuxSender {
     pub(super) fn enter_recovery(&mut self, at: &Moment<'_>, acked: &Acked) -> Resend {
         self.begin_recovery(at, acked.ece);
         self.mark_losses(at);
-        self.reduce(at, at.rules.recovery, acked, true);
+        self.reduce_in_recovery(at, acked, true);
         Resend::Lost
     }
 
@@ -87,7 +87,7 @@ impl LinuxSender {
             // The original filled the hole. While retransmissions are outstanding, continue without marking
             // or retransmitting anything.
             if self.board.retransmitted > 0 {
-                self.reduce(at, at.rules.recovery, acked, false);
+                self.reduce_in_recovery(at, acked, false);
                 return Resend::Nothing;
             }
             self.undo_in_recovery(at);
@@ -101,8 +101,15 @@ impl LinuxSender {
         } else if look_for_losses {
             self.mark_losses(at);
         }
-        self.reduce(at, at.rules.recovery, acked, false);
+        self.reduce_in_recovery(at, acked, false);
         Resend::Lost
+    }
+
+    /// Applies one ACK's share of the reduction, unless the controller owns the window.
+    fn reduce_in_recovery(&mut self, at: &Moment<'_>, acked: &Acked, first_retransmission: bool) {
+        if self.rates.is_none() {
+            self.reduce(at, at.rules.recovery, acked, first_retransmission);
+        }
     }
 
     /// Continues after Recovery ended as spurious. RACK tests again, since there may be a loss behind the

@@ -101,6 +101,7 @@ impl LinuxSender {
         self.usage.stamp = call.now;
         self.last_sent = call.now;
         self.cc.on_established(call.now, self.snd_nxt);
+        self.start_samples(call, rtt);
     }
 
     /// The ACK that completes the handshake. It goes out at once: the program writes when it is connected (Linux

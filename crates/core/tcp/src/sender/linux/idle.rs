@@ -27,6 +27,7 @@ impl LinuxSender {
             Some(false) => {
                 self.usage.used = self.usage.used.max(packets_out);
                 if at.rules.slow_start_after_idle
+                    && self.rates.is_none()
                     && at.now.since(self.usage.stamp) >= self.rtt.timeout(&at.config.stack)
                 {
                     self.decay_unused_window(at);
@@ -71,6 +72,9 @@ impl LinuxSender {
     /// Handles the resumption of sending with nothing in flight.
     #[cold]
     pub(super) fn on_restart(&mut self, at: &Moment<'_>) {
+        if self.rates.is_some() {
+            return self.restart_samples(at);
+        }
         if self.counters.segments_sent == 0 {
             return;
         }

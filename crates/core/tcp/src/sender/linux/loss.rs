@@ -85,6 +85,7 @@ impl LinuxSender {
         self.high_seq = self.snd_nxt;
         self.connection.ecn.queue_cwr(&self.cc);
         self.begin_repair(at, CaState::Loss);
+        self.note_timeout_in_samples(at);
     }
 
     /// Handles reneging: the peer acknowledged up to data that it had SACKed, but not these data

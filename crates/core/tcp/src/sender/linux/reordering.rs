@@ -95,7 +95,9 @@ impl LinuxSender {
                 // The timer counts as one delivery; it does not advance.
                 let progress =
                     Progress { delivered: 1, advanced_without_loss: false, first_retransmission: true };
-                self.reduce_proportionally(call, progress);
+                if self.rates.is_none() {
+                    self.reduce_proportionally(call, progress);
+                }
             }
             self.retransmit_lost(call);
         }

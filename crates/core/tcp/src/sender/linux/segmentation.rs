@@ -18,7 +18,7 @@ use super::transmit::Next;
 use super::{Call, LinuxSender, Moment};
 use crate::{Offload, Output, Pacing, Tso, WindowUse};
 use defer::{Decision, Deferral, Wait};
-use shoal_cc::CongestionControl;
+use shoal_cc::{Burst as PaceBurst, CongestionControl};
 use shoal_units::cast::fit_u16;
 use shoal_units::{Span, Time};
 use size::PacingRate;
@@ -35,7 +35,7 @@ pub(super) struct Segmentation {
     /// Pacing rate (Linux `sk_pacing_rate`), by which segments are sized and bursts are paced.
     rate: PacingRate,
     /// Longest burst at that rate, if the controller has one.
-    burst: Option<Span>,
+    burst: Option<PaceBurst>,
     /// Largest window that the peer has offered in bytes (Linux `max_window`).
     max_window: u32,
     /// When the next segment may leave, if the connection is paced; else when the last one left (Linux
@@ -88,6 +88,15 @@ impl Segmentation {
         core::mem::take(&mut self.awaits_departure)
     }
 
+    /// When the next segment may leave by the pacing so far (Linux `tcp_wstamp_ns`).
+    pub(super) fn departure(&self) -> Time {
+        self.departure
+    }
+    /// Whether nothing of the connection waits in the host at `now` (Linux `sk_wmem_alloc`).
+    pub(super) fn is_empty(&self, now: Time) -> bool {
+        self.small_queue.next_done(now).is_none()
+    }
+
     /// Stream position up to which the socket holds data; `next` is the next to send.
     pub(super) fn held(&self, next: u64) -> u64 {
         self.queue.end(next)
@@ -113,6 +122,9 @@ impl LinuxSender {
         let sent = self.send_queue(call, &offload, &mut state, Burst::All);
         let sent = sent + self.write_more(call, &offload, &mut state);
         self.segmentation = Some(state);
+        if self.has_lost_to_send() {
+            self.waits_for_pacing(call);
+        }
         sent
     }
 
@@ -211,6 +223,11 @@ impl LinuxSender {
         (sent, !state.queue.is_empty() && self.is_window_full())
     }
 
+    /// Whether something lost waits that the window allows to be sent again (Linux `tcp_tsq_write`).
+    pub(super) fn has_lost_to_send(&self) -> bool {
+        self.board.lost > self.board.retransmitted && self.window.cwnd > self.board.in_flight()
+    }
+
     /// Whether everything was sent but the FIN.
     fn is_fin_next(&self) -> bool {
         self.stream.closing && !self.stream.fin_sent && self.snd_nxt == self.stream.written
@@ -219,7 +236,14 @@ impl LinuxSender {
     /// Most packets of the next segment.
     fn most_packets(&self, at: &Moment<'_>, offload: &Offload, state: &Segmentation) -> u32 {
         match state.burst {
-            Some(burst) => state.rate.packets_in(burst, at.mss.into()).min(offload.gso_max_segs),
+            Some(PaceBurst::Within(burst)) => {
+                state.rate.packets_in(burst, at.mss.into()).min(offload.gso_max_segs)
+            }
+            Some(PaceBurst::Packets(packets)) => packets.min(offload.gso_max_segs).max(1),
+            Some(PaceBurst::Autosized { least_packets }) => {
+                let offload = Offload { min_tso_segs: least_packets, ..*offload };
+                state.rate.packets(&offload, at.rules.tso, at.mss.into(), self.rtt.min())
+            }
             None => state.rate.packets(offload, at.rules.tso, at.mss.into(), self.rtt.min()),
         }
     }

@@ -3,11 +3,15 @@
 
 use super::acked::Acked;
 use super::{CaState, LinuxSender, Moment};
-use crate::{BurstLimit, Undo};
+use crate::BurstLimit;
 
 impl LinuxSender {
     /// Linux `tcp_undo_cwnd_reduction`: the window, and with `whole` the threshold.
-    fn undo_reduction(&mut self, rules: Undo, whole: bool) {
+    fn undo_reduction(&mut self, at: &Moment<'_>, whole: bool) {
+        let rules = at.rules.undo;
+        if self.undo.is_allowed() {
+            self.note_undo_in_samples(at);
+        }
         self.counters.undos += 1;
         if self.undo.restore(rules, whole, &mut self.window, &self.cc) {
             self.connection.ecn.cwr_pending = false;
@@ -15,7 +19,7 @@ impl LinuxSender {
     }
 
     fn undo_all(&mut self, at: &Moment<'_>) {
-        self.undo_reduction(at.rules.undo, true);
+        self.undo_reduction(at, true);
         self.usage.stamp = at.now;
         self.undo.close();
         self.board.rack.look_again();
@@ -51,7 +55,7 @@ impl LinuxSender {
         if !self.board.any_retransmission_done() {
             self.undo.forget_retransmissions();
         }
-        self.undo_reduction(at.rules.undo, false);
+        self.undo_reduction(at, false);
         true
     }
 

@@ -136,6 +136,9 @@ impl LinuxSender {
             self.small_end = self.snd_nxt;
         }
         self.board.push(Segment::new(start, span, fin, leaves, self.snd_nxt));
+        if let Some(rates) = &mut self.rates {
+            rates.note_sent(&self.board, leaves, self.counters.delivered_packets + 1);
+        }
         let mut packet = self.packet_of(call, start, next, leaves);
         if pushes {
             packet.flags = packet.flags.with(Flags::PSH);
@@ -189,6 +192,9 @@ impl LinuxSender {
     #[cold]
     pub(super) fn retransmit_lost(&mut self, call: &mut Call<'_, impl Output>) {
         while self.board.in_flight() < self.window.cwnd {
+            if self.waits_for_pacing(call) {
+                break;
+            }
             let Some(index) = self.board.next_lost() else { break };
             if !self.retransmit_segment(call, index) {
                 break;
@@ -231,6 +237,9 @@ impl LinuxSender {
     }
 
     fn transmit_again(&mut self, call: &mut Call<'_, impl Output>, index: usize, leaves: Time) {
+        if let Some(rates) = &mut self.rates {
+            rates.note_sent_again(&self.board, index, self.counters.delivered_packets + 1);
+        }
         let segment = self.board.segment(index);
         let content = Next { len: segment.payload(), fin: segment.is_fin() };
         let mut packet = self.packet_of(call, segment.start, content, leaves);

@@ -33,6 +33,10 @@ impl UndoEvidence {
     pub(super) fn forbid(&mut self) {
         self.ssthresh = 0;
     }
+    /// Whether undoing would bring the window back.
+    pub(super) fn is_allowed(&self) -> bool {
+        self.ssthresh > 0
+    }
     /// Undoing would bring `ssthresh` back.
     pub(super) fn remember(&mut self, ssthresh: u32) {
         self.ssthresh = ssthresh;

@@ -96,6 +96,12 @@ impl WindowUsage {
         }
     }
 
+    /// Whether `cwnd` stopped the transmission in this window.
+    #[inline]
+    pub(super) fn was_full(&self) -> bool {
+        self.limited
+    }
+
     /// The window was full, or begins anew.
     #[inline]
     pub(super) fn restart(&mut self, now: Time) {

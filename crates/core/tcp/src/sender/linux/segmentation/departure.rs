@@ -61,9 +61,21 @@ impl LinuxSender {
         }
     }
 
+    /// Whether what is to be sent again has to wait for TCP's own timer, which then sends it (Linux `tcp_pacing_check` in
+    /// `tcp_xmit_retransmit_queue`).
+    pub(in crate::sender::linux) fn waits_for_pacing(&mut self, call: &Call<'_, impl Output>) -> bool {
+        let is_internal = call.config.offload.is_some_and(|offload| offload.pacing == Pacing::Internal);
+        let Some(state) = self.segmentation.as_mut().filter(|_| is_internal) else { return false };
+        let waits = state.departure > call.now;
+        if waits {
+            state.resume = state.departure;
+        }
+        waits
+    }
+
     /// The packet of [`Self::begin_paced`] was sent, with `payload` bytes.
     pub(in crate::sender::linux) fn end_paced(&mut self, call: &mut Call<'_, impl Output>, payload: u16) {
-        let Some(offload) = call.config.offload.filter(|offload| offload.pacing == Pacing::Fq) else {
+        let Some(offload) = call.config.offload.filter(|offload| offload.pacing != Pacing::Off) else {
             return;
         };
         let sent_packets = self.counters.segments_sent;

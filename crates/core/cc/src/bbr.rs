@@ -1,0 +1,406 @@
+//! BBR version 1: a law that paces by a model of the path instead of answering losses
+//! ([Cardwell et al. 2016](https://queue.acm.org/detail.cfm?id=3022184); Linux
+//! [`net/ipv4/tcp_bbr.c`](https://elixir.bootlin.com/linux/v6.12/source/net/ipv4/tcp_bbr.c)).
+//!
+//! With each ACK, in the kernel's order and with its integers ([`RateBased::on_sample`]):
+//!
+//! 1. A sample that was sent after the round began ends it; the bandwidth is the largest rate of ten rounds
+//!    (`bandwidth.rs`). A token bucket is recognised by its losses (`policer.rs`), aggregated ACKs by their excess
+//!    (`aggregation.rs`).
+//! 2. In ProbeBW the gain goes through eight phases, of 5/4, 3/4 and six times 1 (`cycle.rs`), from a random one on.
+//! 3. Startup ends after three rounds in which the bandwidth has not grown by a quarter (`full_pipe.rs`), Drain when no
+//!    more is in the network than the bandwidth-delay product.
+//! 4. When the smallest RTT was not matched for ten seconds, ProbeRTT sends with four packets for 200 ms and a round
+//!    (`min_rtt.rs`).
+//! 5. The pacing rate is the gain times the bandwidth less one percent, and the window twice the bandwidth-delay
+//!    product with what segments and aggregation need (`window.rs`).
+
+mod aggregation;
+mod bandwidth;
+mod config;
+mod cycle;
+mod full_pipe;
+pub(crate) mod max_filter;
+mod min_rtt;
+mod policer;
+pub(crate) mod presets;
+mod window;
+
+use crate::{
+    Burst, CongestionControl, Connection, Pace, PathModel, PathState, RateBased, RateSample, RecoveryState,
+    Reduction, Signal, Window,
+};
+use aggregation::Aggregation;
+use alloc::boxed::Box;
+use bandwidth::{BANDWIDTH_BITS, BANDWIDTH_UNIT, Bandwidth, Rounds};
+pub use config::{BBR, BbrConfig};
+use cycle::Cycle;
+use full_pipe::FullPipe;
+use min_rtt::MinRtt;
+use policer::{Occasion, Policer, Verdict};
+use shoal_units::{Span, Stream, Time};
+
+/// A gain of one (`BBR_UNIT`).
+const GAIN_UNIT: u32 = 256;
+/// Bytes per second below which a segment is a single packet (`bbr_min_tso_rate`).
+const SINGLE_PACKETS_BELOW: u64 = 1_200_000 / 8;
+
+/// States of the law (`enum bbr_mode`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Mode {
+    Startup,
+    Drain,
+    ProbeBandwidth,
+    ProbeRtt,
+}
+
+/// A BBR controller of version 1.
+#[derive(Clone, Debug)]
+pub struct Bbr(Box<State>);
+
+#[derive(Clone, Debug)]
+struct State {
+    config: BbrConfig,
+    mode: Mode,
+    rounds: Rounds,
+    min_rtt: MinRtt,
+    cycle: Cycle,
+    full: FullPipe,
+    policer: Policer,
+    aggregation: Aggregation,
+    /// State of recovery with the previous ACK (`prev_ca_state`).
+    recovery: RecoveryState,
+    /// Whether as much is sent as is delivered (`packet_conservation`).
+    conserves: bool,
+    /// The window before recovery or ProbeRTT (`prior_cwnd`).
+    prior_cwnd: u32,
+    /// Whether nothing was delivered since an idle flow sent again (`idle_restart`).
+    is_restarting: bool,
+    pacing_gain: u32,
+    cwnd_gain: u32,
+    /// Bytes of payload per second (`sk_pacing_rate`).
+    pacing_rate: u64,
+    has_seen_rtt: bool,
+    mss: u32,
+    random: Stream,
+}
+
+impl Bbr {
+    /// A controller for one connection.
+    pub fn new(config: BbrConfig) -> Self {
+        Self(Box::new(State {
+            config,
+            mode: Mode::Startup,
+            rounds: Rounds::default(),
+            min_rtt: MinRtt::default(),
+            cycle: Cycle::default(),
+            full: FullPipe::default(),
+            policer: Policer::default(),
+            aggregation: Aggregation::default(),
+            recovery: RecoveryState::Open,
+            conserves: false,
+            prior_cwnd: 0,
+            is_restarting: false,
+            pacing_gain: config.high_gain_q8,
+            cwnd_gain: config.high_gain_q8,
+            pacing_rate: 0,
+            has_seen_rtt: false,
+            mss: 1,
+            random: Stream::new(0, "bbr"),
+        }))
+    }
+}
+
+impl State {
+    /// The bandwidth of the path: that of its token bucket, if there is one (`bbr_bw`).
+    fn bandwidth(&self) -> Bandwidth {
+        self.policer.rate().unwrap_or_else(|| self.rounds.bandwidth())
+    }
+
+    /// Bytes of payload per second of a rate with a gain, less the margin (`bbr_rate_bytes_per_sec`).
+    fn bytes_per_s(&self, bandwidth: u64, gain: u32, mss: u32) -> u64 {
+        let rate = bandwidth.saturating_mul(mss.into()).saturating_mul(gain.into()) >> 8;
+        let margin = u64::from(100 - self.config.pacing_margin_percent.min(100));
+        rate.saturating_mul(10_000 * margin) >> BANDWIDTH_BITS
+    }
+
+    /// The rate before the first sample: the initial window with the gain of Startup (`bbr_init_pacing_rate_from_rtt`).
+    fn start_pacing(&mut self, window: &Window, connection: &Connection) {
+        let srtt_us = connection.srtt.as_micros();
+        self.has_seen_rtt = !connection.srtt.is_zero();
+        let rtt_us = if self.has_seen_rtt { srtt_us.max(1) } else { 1000 };
+        let rate = u64::from(window.cwnd) * BANDWIDTH_UNIT / rtt_us;
+        self.pacing_rate = self.bytes_per_s(rate, self.config.high_gain_q8, connection.mss);
+    }
+
+    /// Before the pipe is full the rate only rises (`bbr_set_pacing_rate`).
+    fn set_pacing(&mut self, window: &Window, connection: &Connection, gain: u32) {
+        let rate = self.bytes_per_s(self.bandwidth().into(), gain, connection.mss);
+        if !self.has_seen_rtt && !connection.srtt.is_zero() {
+            self.start_pacing(window, connection);
+        }
+        if self.full.is_reached || rate > self.pacing_rate {
+            self.pacing_rate = rate;
+        }
+    }
+
+    /// Remembers a window to which recovery or ProbeRTT returns (`bbr_save_cwnd`).
+    fn save_cwnd(&mut self, window: &Window) {
+        let is_cut = self.recovery >= RecoveryState::Recovery || self.mode == Mode::ProbeRtt;
+        self.prior_cwnd = if is_cut { self.prior_cwnd.max(window.cwnd) } else { window.cwnd };
+    }
+
+    /// Startup, or ProbeBW if the pipe was ever full (`bbr_reset_mode`).
+    fn reset_mode(&mut self, connection: &Connection) {
+        if self.full.is_reached {
+            self.enter_probe_bandwidth(connection);
+        } else {
+            self.mode = Mode::Startup;
+        }
+    }
+
+    /// The gain cycle begins in a random phase (`bbr_reset_probe_bw_mode`).
+    fn enter_probe_bandwidth(&mut self, connection: &Connection) {
+        self.mode = Mode::ProbeBandwidth;
+        self.cycle.begin(self.config.random_phases, &mut self.random, connection.delivered_at);
+    }
+
+    /// Follows the long-term rate (`bbr_lt_bw_sampling`).
+    fn look_for_policer(&mut self, connection: &Connection, losses: u32, is_app_limited: bool) {
+        if !self.config.models_policers {
+            return;
+        }
+        let occasion = Occasion {
+            losses,
+            is_app_limited,
+            is_round_start: self.rounds.is_start,
+            is_probing_bandwidth: self.mode == Mode::ProbeBandwidth,
+        };
+        let mut policer = self.policer;
+        let verdict = policer
+            .on_sample(connection, occasion, |rate| self.bytes_per_s(rate.into(), GAIN_UNIT, connection.mss));
+        self.policer = policer;
+        match verdict {
+            Verdict::Unchanged => {}
+            Verdict::Policed => self.pacing_gain = GAIN_UNIT,
+            Verdict::Released => self.enter_probe_bandwidth(connection),
+        }
+    }
+
+    /// Rounds and the bandwidth (`bbr_update_bw`).
+    fn update_bandwidth(&mut self, connection: &Connection, sample: &RateSample) {
+        self.rounds.is_start = false;
+        let Some(delivered) = sample.delivered.filter(|_| sample.interval_us > 0) else { return };
+        if self.rounds.note(connection, sample) {
+            self.conserves = false;
+        }
+        self.look_for_policer(connection, sample.losses, sample.is_app_limited);
+        self.rounds.measure(self.config.bandwidth_rounds, sample, delivered);
+    }
+
+    /// The excess of ACKs (`bbr_update_ack_aggregation`).
+    fn update_aggregation(&mut self, window: &Window, connection: &Connection, sample: &RateSample) {
+        let is_valid = sample.delivered.is_some() && sample.interval_us > 0;
+        if self.config.extra_acked_gain_q8 == 0 || sample.newly_delivered == 0 || !is_valid {
+            return;
+        }
+        let bandwidth = self.bandwidth();
+        let packets = (sample.newly_delivered, window.cwnd);
+        self.aggregation.on_sample(connection, packets, self.rounds.is_start, bandwidth);
+    }
+
+    /// The next phase, if it is time (`bbr_update_cycle_phase`).
+    fn update_cycle(&mut self, connection: &Connection, sample: &RateSample) {
+        if self.mode != Mode::ProbeBandwidth {
+            return;
+        }
+        let elapsed_us = micros(connection.delivered_at).saturating_sub(self.cycle.began_us);
+        let is_full_length = elapsed_us > u64::from(self.min_rtt.us);
+        let bandwidth = self.rounds.bandwidth();
+        let in_network = |state: &Self| state.in_network(connection, sample.prior_in_flight);
+        let ends = if self.pacing_gain == GAIN_UNIT {
+            is_full_length
+        } else if self.pacing_gain > GAIN_UNIT {
+            is_full_length
+                && (sample.losses > 0
+                    || in_network(self) >= self.inflight(bandwidth, self.pacing_gain, connection.mss))
+        } else {
+            is_full_length || in_network(self) <= self.inflight(bandwidth, GAIN_UNIT, connection.mss)
+        };
+        if ends {
+            self.cycle.advance(connection.delivered_at);
+        }
+    }
+
+    /// Startup ends in Drain, Drain in ProbeBW (`bbr_check_drain`).
+    fn update_drain(&mut self, window: &mut Window, connection: &Connection) {
+        let bandwidth = self.rounds.bandwidth();
+        if self.mode == Mode::Startup && self.full.is_reached {
+            self.mode = Mode::Drain;
+            window.ssthresh = self.inflight(bandwidth, GAIN_UNIT, connection.mss);
+        }
+        if self.mode == Mode::Drain
+            && self.in_network(connection, connection.in_flight)
+                <= self.inflight(bandwidth, GAIN_UNIT, connection.mss)
+        {
+            self.enter_probe_bandwidth(connection);
+        }
+    }
+
+    /// The smallest RTT, and ProbeRTT (`bbr_update_min_rtt`). Returns whether the law holds the flow back.
+    fn update_min_rtt(&mut self, window: &mut Window, connection: &Connection, sample: &RateSample) -> bool {
+        let is_expired = self.min_rtt.take(&self.config, connection.now, sample);
+        let is_due = is_expired && !self.is_restarting && self.config.probe_rtt_ms > 0;
+        if is_due && self.mode != Mode::ProbeRtt {
+            self.mode = Mode::ProbeRtt;
+            self.save_cwnd(window);
+            self.min_rtt.begin_probe();
+        }
+        let probes = self.mode == Mode::ProbeRtt;
+        if probes {
+            if !self.min_rtt.is_timed() && connection.in_flight <= self.config.lowest_window {
+                self.min_rtt.time_probe(&self.config, connection.now);
+                self.rounds.restart(connection);
+            } else if self.min_rtt.is_timed() && self.min_rtt.note_round(self.rounds.is_start) {
+                self.end_probe_rtt(window, connection);
+            }
+        }
+        if sample.delivered.is_some_and(|delivered| delivered > 0) {
+            self.is_restarting = false;
+        }
+        probes
+    }
+
+    /// ProbeRTT ends if its time has passed (`bbr_check_probe_rtt_done`).
+    fn end_probe_rtt(&mut self, window: &mut Window, connection: &Connection) {
+        if self.min_rtt.end_probe(connection.now) {
+            window.cwnd = window.cwnd.max(self.prior_cwnd);
+            self.reset_mode(connection);
+        }
+    }
+
+    /// Gains of the mode (`bbr_update_gains`).
+    fn update_gains(&mut self) {
+        let config = &self.config;
+        (self.pacing_gain, self.cwnd_gain) = match self.mode {
+            Mode::Startup => (config.high_gain_q8, config.high_gain_q8),
+            Mode::Drain => (config.drain_gain_q8, config.high_gain_q8),
+            Mode::ProbeBandwidth if self.policer.rate().is_some() => (GAIN_UNIT, config.cwnd_gain_q8),
+            Mode::ProbeBandwidth => (self.cycle.gain(config), config.cwnd_gain_q8),
+            Mode::ProbeRtt => (GAIN_UNIT, GAIN_UNIT),
+        };
+    }
+}
+
+impl RateBased for Bbr {
+    fn on_start(&mut self, window: &mut Window, connection: &Connection, seed: u64) {
+        let state = &mut self.0;
+        window.ssthresh = crate::INFINITE_SSTHRESH;
+        state.random = Stream::new(seed, "bbr");
+        state.mss = connection.mss;
+        state.min_rtt = MinRtt::new(connection);
+        state.policer.restart(connection);
+        state.aggregation.begin(connection.now);
+        state.start_pacing(window, connection);
+    }
+    fn on_sample(&mut self, window: &mut Window, connection: &Connection, sample: &RateSample) -> bool {
+        let state = &mut self.0;
+        state.mss = connection.mss;
+        state.update_bandwidth(connection, sample);
+        state.update_aggregation(window, connection, sample);
+        state.update_cycle(connection, sample);
+        if !state.full.is_reached && state.rounds.is_start && !sample.is_app_limited {
+            state.full.end_round(&state.config, state.rounds.bandwidth());
+        }
+        state.update_drain(window, connection);
+        let holds_back = state.update_min_rtt(window, connection, sample);
+        state.update_gains();
+        state.set_pacing(window, connection, state.pacing_gain);
+        state.set_cwnd(window, connection, sample);
+        holds_back
+    }
+    fn on_restart(&mut self, window: &mut Window, connection: &Connection) {
+        let state = &mut self.0;
+        if !connection.is_app_limited {
+            return;
+        }
+        state.is_restarting = true;
+        state.aggregation.begin(connection.now);
+        match state.mode {
+            Mode::ProbeBandwidth => state.set_pacing(window, connection, GAIN_UNIT),
+            Mode::ProbeRtt => state.end_probe_rtt(window, connection),
+            Mode::Startup | Mode::Drain => {}
+        }
+    }
+    fn on_timeout(&mut self, _window: &mut Window, connection: &Connection) {
+        let state = &mut self.0;
+        state.recovery = RecoveryState::Loss;
+        state.full.forget_bandwidth();
+        // A timeout counts as the end of a round.
+        state.rounds.is_start = true;
+        state.look_for_policer(connection, 1, false);
+    }
+    fn on_undo(&mut self, _window: &mut Window, connection: &Connection) {
+        self.0.full.restart();
+        self.0.policer.restart(connection);
+    }
+}
+
+impl CongestionControl for Bbr {
+    /// The window follows rate samples alone.
+    fn on_growth(&mut self, _window: &mut Window, _ack: &crate::AckSample) {}
+    fn on_ecn(&mut self, window: &mut Window, _signal: &Signal) -> Reduction {
+        self.0.save_cwnd(window);
+        Reduction::Done
+    }
+    fn on_loss(&mut self, window: &mut Window, _signal: &Signal) {
+        self.0.save_cwnd(window);
+    }
+    fn on_rto(&mut self, window: &mut Window, _signal: &Signal, already_reduced: bool) {
+        if !already_reduced {
+            self.0.save_cwnd(window);
+        }
+    }
+    fn undo_cwnd(&self, window: &Window) -> u32 {
+        window.cwnd
+    }
+    fn pacing(&self, _window: &Window, _srtt: Span, _in_flight: u32, _mss: u32) -> Option<Pace> {
+        let bytes_per_s = self.0.pacing_rate;
+        let burst = Burst::Autosized { least_packets: least_packets(bytes_per_s) };
+        (bytes_per_s > 0).then_some(Pace { bytes_per_s, burst })
+    }
+    fn rate_based(&mut self) -> Option<&mut dyn RateBased> {
+        Some(self)
+    }
+    fn path_model(&self) -> Option<PathModel> {
+        let state = &self.0;
+        Some(PathModel {
+            state: match state.mode {
+                Mode::Startup => PathState::Startup,
+                Mode::Drain => PathState::Drain,
+                Mode::ProbeBandwidth => PathState::ProbeBandwidth,
+                Mode::ProbeRtt => PathState::ProbeRtt,
+            },
+            pacing_bytes_per_s: state.pacing_rate,
+            bandwidth_bytes_per_s: u64::from(state.bandwidth()) * u64::from(state.mss) * 1_000_000
+                >> BANDWIDTH_BITS,
+            min_rtt: state.min_rtt.get(),
+            inflight_longterm: None,
+            inflight_shortterm: None,
+            full_bandwidth_reached: state.full.is_reached,
+        })
+    }
+}
+
+/// Packets of the smallest segment at a pacing rate (`bbr_min_tso_segs`).
+fn least_packets(bytes_per_s: u64) -> u32 {
+    if bytes_per_s < SINGLE_PACKETS_BELOW { 1 } else { 2 }
+}
+
+/// A time in whole microseconds, as the kernel counts.
+fn micros(time: Time) -> u64 {
+    time.as_picos() / 1_000_000
+}
+
+#[cfg(test)]
+mod tests;

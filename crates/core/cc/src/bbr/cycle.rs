@@ -1,0 +1,44 @@
+//! The eight phases of ProbeBW (`bbr_advance_cycle_phase`).
+
+use super::{GAIN_UNIT, micros};
+use crate::BbrConfig;
+use shoal_units::{Stream, Time};
+
+/// Phases of the cycle (`CYCLE_LEN`).
+const PHASES: u8 = 8;
+
+/// The present phase.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Cycle {
+    /// 0 probes, 1 yields, the others keep the rate (`cycle_idx`).
+    phase: u8,
+    /// When it began, in microseconds (`cycle_mstamp`).
+    pub(super) began_us: u64,
+}
+
+impl Cycle {
+    /// The first phase, drawn among `choices`, which leave out that with the gain below one.
+    pub(super) fn begin(&mut self, choices: u32, random: &mut Stream, at: Time) {
+        let choices = choices.clamp(1, PHASES.into());
+        let draw = (u64::from(random.uniform_u32()) * u64::from(choices)) >> 32;
+        self.phase = PHASES - 1 - shoal_units::cast::fit_u8(shoal_units::cast::fit_u32(draw));
+        self.advance(at);
+    }
+    /// The next phase begins.
+    pub(super) fn advance(&mut self, at: Time) {
+        self.phase = (self.phase + 1) % PHASES;
+        self.began_us = micros(at);
+    }
+    /// Whether the phase is the one that probes.
+    pub(super) fn probes(&self) -> bool {
+        self.phase == 0
+    }
+    /// Gain of pacing, in 1/256.
+    pub(super) fn gain(&self, config: &BbrConfig) -> u32 {
+        match self.phase {
+            0 => config.probe_gain_q8,
+            1 => config.yield_gain_q8,
+            _ => GAIN_UNIT,
+        }
+    }
+}

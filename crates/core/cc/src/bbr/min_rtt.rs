@@ -1,0 +1,83 @@
+//! The smallest RTT, when it has to be measured again, and the clock of ProbeRTT (`bbr_update_min_rtt`). Its times are in
+//! jiffies of a millisecond, as in a kernel with 1000 Hz.
+
+use crate::{BbrConfig, Connection, RateSample};
+use shoal_units::cast::fit_u32;
+use shoal_units::{Span, Time};
+
+/// Value before there is one.
+const NONE_US: u32 = u32::MAX;
+
+/// The smallest RTT.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MinRtt {
+    /// Microseconds; [`NONE_US`] before the first sample.
+    pub(super) us: u32,
+    stamp_ms: u64,
+    /// When ProbeRTT may end, once the flight is small enough (`probe_rtt_done_stamp`).
+    done_ms: Option<u64>,
+    /// Whether a round has passed since then (`probe_rtt_round_done`).
+    is_round_done: bool,
+}
+
+impl Default for MinRtt {
+    fn default() -> Self {
+        Self { us: NONE_US, stamp_ms: 0, done_ms: None, is_round_done: false }
+    }
+}
+
+impl MinRtt {
+    /// What the handshake has shown.
+    pub(super) fn new(connection: &Connection) -> Self {
+        let us = connection.min_rtt.map_or(NONE_US, |rtt| fit_u32(rtt.as_micros()));
+        Self { us, stamp_ms: millis(connection.now), ..Self::default() }
+    }
+
+    /// The smallest RTT, if there is one.
+    pub(super) fn get(&self) -> Option<Span> {
+        (self.us != NONE_US).then(|| Span::from_micros(self.us.into()))
+    }
+
+    /// Takes a sample. Returns whether the value had expired.
+    pub(super) fn take(&mut self, config: &BbrConfig, now: Time, sample: &RateSample) -> bool {
+        let is_expired = millis(now) > self.stamp_ms + u64::from(config.min_rtt_window_ms);
+        if let Some(rtt) = sample.rtt_us
+            && (rtt <= self.us || is_expired && !sample.is_ack_delayed)
+        {
+            (self.us, self.stamp_ms) = (rtt, millis(now));
+        }
+        is_expired
+    }
+
+    /// ProbeRTT begins.
+    pub(super) fn begin_probe(&mut self) {
+        self.done_ms = None;
+    }
+    /// Whether the time of ProbeRTT runs.
+    pub(super) fn is_timed(&self) -> bool {
+        self.done_ms.is_some()
+    }
+    /// The flight is small enough: the time runs from now on.
+    pub(super) fn time_probe(&mut self, config: &BbrConfig, now: Time) {
+        self.done_ms = Some(millis(now) + u64::from(config.probe_rtt_ms));
+        self.is_round_done = false;
+    }
+    /// Notes whether a round begins. Returns whether one has passed in ProbeRTT.
+    pub(super) fn note_round(&mut self, is_start: bool) -> bool {
+        self.is_round_done |= is_start;
+        self.is_round_done
+    }
+    /// Whether ProbeRTT may end now; if so, the value counts as measured now.
+    pub(super) fn end_probe(&mut self, now: Time) -> bool {
+        let ends = self.done_ms.is_some_and(|done| millis(now) > done);
+        if ends {
+            self.stamp_ms = millis(now);
+        }
+        ends
+    }
+}
+
+/// A time in jiffies.
+fn millis(time: Time) -> u64 {
+    time.as_picos() / 1_000_000_000
+}

@@ -1,0 +1,248 @@
+//! Samples of the delivery rate ([draft-ietf-ccwg-bbr, section
+//! 4.5.2](https://datatracker.ietf.org/doc/html/draft-ietf-ccwg-bbr#section-4.5.2); Linux `tcp_rate_skb_sent`,
+//! `tcp_rate_skb_delivered`, `tcp_rate_gen` in
+//! [`net/ipv4/tcp_rate.c`](https://elixir.bootlin.com/linux/v6.12/source/net/ipv4/tcp_rate.c)).
+//!
+//! Only connections whose controller asks for samples have these stamps. They lie beside the retransmission queue, one
+//! for each of its segments.
+
+use super::scoreboard::Scoreboard;
+use super::segment::Segment;
+use alloc::collections::VecDeque;
+use shoal_cc::RateSample;
+use shoal_units::cast::{count_u32, fit_u32};
+use shoal_units::{Span, Time};
+
+/// State of the connection when a segment was last sent (Linux `tcp_skb_cb.tx`).
+#[derive(Clone, Copy, Debug)]
+struct Stamp {
+    delivered: u64,
+    /// `None` if the segment says nothing of the rate: it was sent before samples were taken, or counts as delivered.
+    delivered_us: Option<u64>,
+    first_sent_us: u64,
+    is_app_limited: bool,
+    /// Packets in flight with it.
+    in_flight: u32,
+    lost: u64,
+    /// Whether its loss was reported.
+    is_loss_known: bool,
+}
+
+/// The newest segment that an ACK delivers (Linux `struct rate_sample` while the ACK is read).
+#[derive(Clone, Copy, Debug)]
+struct Newest {
+    stamp: Stamp,
+    delivered_us: u64,
+    sent_us: u64,
+    end: u64,
+}
+
+/// A segment that an ACK declared lost.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lost {
+    /// Packets in flight when it had been sent.
+    pub in_flight: u32,
+    /// Packets lost before it was sent.
+    pub lost_before: u64,
+    /// Whether the application was the limit then.
+    pub is_app_limited: bool,
+    /// Whether the segment before it is not lost.
+    pub begins_range: bool,
+}
+
+/// The stamps, and what they are made from.
+#[derive(Clone, Debug)]
+pub(super) struct RateSamples {
+    stamps: VecDeque<Stamp>,
+    /// When a packet was last delivered, or sent with none out (Linux `delivered_mstamp`).
+    pub delivered_at: Time,
+    /// When the packet was sent that was delivered last, or the first one with none out (Linux `first_tx_mstamp`).
+    first_sent_us: u64,
+    /// The application limits the rate until this many packets are delivered; 0 if it does not (Linux `app_limited`).
+    app_limited_until: u64,
+    newest: Option<Newest>,
+    /// Transmission time of the last segment that this ACK SACKs for the first time and that was sent once.
+    last_sacked: Option<Time>,
+    /// Smallest RTT that samples have shown (Linux `tcp_min_rtt`).
+    min_rtt_us: Option<u32>,
+    /// Seed of the controller's random draws.
+    pub seed: u64,
+}
+
+impl RateSamples {
+    /// No samples yet; `packets_out` are out that say nothing.
+    pub(super) fn new(seed: u64, packets_out: usize) -> Self {
+        let unknown = Stamp {
+            delivered: 0,
+            delivered_us: None,
+            first_sent_us: 0,
+            is_app_limited: false,
+            in_flight: 0,
+            lost: 0,
+            is_loss_known: true,
+        };
+        Self {
+            stamps: core::iter::repeat_n(unknown, packets_out).collect(),
+            delivered_at: Time::ZERO,
+            first_sent_us: 0,
+            app_limited_until: 0,
+            newest: None,
+            last_sacked: None,
+            min_rtt_us: None,
+            seed,
+        }
+    }
+
+    /// Bytes of heap memory.
+    pub(super) fn heap_bytes(&self) -> usize {
+        size_of::<Self>() + self.stamps.capacity() * size_of::<Stamp>()
+    }
+    /// Whether the application limits the rate.
+    pub(super) fn is_app_limited(&self) -> bool {
+        self.app_limited_until > 0
+    }
+    /// The application limits the rate until what is in flight has been delivered.
+    pub(super) fn limit(&mut self, delivered: u64, in_flight: u32) {
+        self.app_limited_until = (delivered + u64::from(in_flight)).max(1);
+    }
+    /// Smallest RTT.
+    pub(super) fn min_rtt(&self) -> Option<Span> {
+        self.min_rtt_us.map(|us| Span::from_micros(us.into()))
+    }
+    /// Takes an RTT into the smallest one.
+    pub(super) fn note_rtt(&mut self, rtt_us: u32) {
+        self.min_rtt_us = Some(self.min_rtt_us.map_or(rtt_us, |least| least.min(rtt_us)).max(1));
+    }
+
+    fn stamp(&self, board: &Scoreboard, delivered: u64) -> Stamp {
+        Stamp {
+            delivered,
+            delivered_us: Some(micros(self.delivered_at)),
+            first_sent_us: self.first_sent_us,
+            is_app_limited: self.is_app_limited(),
+            in_flight: board.in_flight(),
+            lost: board.losses,
+            is_loss_known: false,
+        }
+    }
+
+    /// A new segment leaves at `leaves`, and lies in the queue already.
+    pub(super) fn note_sent(&mut self, board: &Scoreboard, leaves: Time, delivered: u64) {
+        if board.packets_out() == 1 {
+            (self.first_sent_us, self.delivered_at) = (micros(leaves), leaves);
+        }
+        let stamp = self.stamp(board, delivered);
+        self.stamps.push_back(stamp);
+    }
+
+    /// Segment `index` of the queue was sent again.
+    pub(super) fn note_sent_again(&mut self, board: &Scoreboard, index: usize, delivered: u64) {
+        self.stamps[index] = self.stamp(board, delivered);
+    }
+
+    /// Reads what SACKs have newly reported.
+    pub(super) fn read_sacked(&mut self, board: &Scoreboard) {
+        for index in 0..self.stamps.len() {
+            let segment = board.segment(index);
+            if segment.is_sacked() && self.stamps[index].delivered_us.is_some() {
+                self.note_delivered(&segment, index);
+                self.stamps[index].delivered_us = None;
+                if !segment.was_ever_retransmitted() {
+                    self.last_sacked = Some(segment.sent);
+                }
+            }
+        }
+    }
+
+    /// Reads what an acknowledgement up to `una` covers, before the queue lets it go.
+    pub(super) fn read_acknowledged(&mut self, board: &Scoreboard, una: u64) {
+        let covered = board.segments.partition_point(|segment| segment.end() <= una);
+        for index in 0..covered {
+            self.note_delivered(&board.segment(index), index);
+        }
+        self.stamps.drain(..covered);
+    }
+
+    /// Takes the newest of the segments that the ACK delivers (Linux `tcp_rate_skb_delivered`).
+    fn note_delivered(&mut self, segment: &Segment, index: usize) {
+        let stamp = self.stamps[index];
+        let Some(delivered_us) = stamp.delivered_us else { return };
+        let (sent_us, end) = (micros(segment.sent), segment.end());
+        if self.newest.is_none_or(|newest| (sent_us, end) > (newest.sent_us, newest.end)) {
+            self.newest = Some(Newest { stamp, delivered_us, sent_us, end });
+            self.first_sent_us = sent_us;
+        }
+    }
+
+    /// The next segment that is lost and was not reported before.
+    pub(super) fn take_lost(&mut self, board: &Scoreboard) -> Option<Lost> {
+        let mut begins_range = true;
+        for (index, stamp) in self.stamps.iter_mut().enumerate() {
+            let segment = board.segment(index);
+            let is_lost = segment.is_lost() && !segment.is_retransmitted();
+            if is_lost && !stamp.is_loss_known {
+                stamp.is_loss_known = true;
+                let (in_flight, lost_before) = (stamp.in_flight, stamp.lost);
+                return Some(Lost {
+                    in_flight,
+                    lost_before,
+                    is_app_limited: stamp.is_app_limited,
+                    begins_range,
+                });
+            }
+            begins_range = !is_lost;
+        }
+        None
+    }
+
+    /// The RTT of the last packet that the ACK delivers, in microseconds. `acknowledged` is that of the last packet
+    /// that it acknowledges.
+    pub(super) fn take_rtt(&mut self, acknowledged: Option<Span>, now: Time) -> Option<u32> {
+        let sacked = self.last_sacked.take().map(|sent| now.since(sent));
+        sacked.or(acknowledged).map(|rtt| fit_u32(rtt.as_micros()))
+    }
+
+    /// The sample of an ACK that delivers `sample.newly_delivered` of the `delivered` packets (Linux `tcp_rate_gen`).
+    /// `is_reneging`: the peer has dropped what it had SACKed.
+    pub(super) fn finish(
+        &mut self,
+        mut sample: RateSample,
+        (delivered, lost): (u64, u64),
+        is_reneging: bool,
+        now: Time,
+    ) -> RateSample {
+        if delivered > self.app_limited_until {
+            self.app_limited_until = 0;
+        }
+        if sample.newly_delivered > 0 {
+            self.delivered_at = now;
+        }
+        let Some(newest) = self.newest.take() else { return sample };
+        sample.prior_delivered = newest.stamp.delivered;
+        sample.is_app_limited = newest.stamp.is_app_limited;
+        if is_reneging {
+            return sample;
+        }
+        sample.delivered = Some(fit_u32(delivered - newest.stamp.delivered));
+        sample.sent_in_flight = newest.stamp.in_flight;
+        sample.lost_since_sent = lost - newest.stamp.lost;
+        let sending_us = newest.sent_us.saturating_sub(newest.stamp.first_sent_us);
+        let interval_us = fit_u32(sending_us.max(micros(now).saturating_sub(newest.delivered_us)));
+        // A shorter interval than the RTT cannot be right: the segment was sent again for nothing.
+        if self.min_rtt_us.is_none_or(|least| interval_us >= least) {
+            sample.interval_us = interval_us;
+        }
+        sample
+    }
+
+    /// # Panics
+    /// If there is not one stamp for each segment of the queue.
+    pub(super) fn assert_invariants(&self, board: &Scoreboard) {
+        assert_eq!(count_u32(self.stamps.len()), board.packets_out());
+    }
+}
+
+/// A time in whole microseconds, as the kernel counts.
+fn micros(time: Time) -> u64 {
+    time.as_picos() / 1_000_000
+}
