@@ -1,4 +1,4 @@
-"""Controllers that only the kernel has."""
+"""BBR of the kernel."""
 
 from __future__ import annotations
 

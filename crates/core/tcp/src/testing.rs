@@ -1,8 +1,10 @@
 //! Test harnesses, also for fuzzing: a connection between two endpoints, and a hostile peer.
 
+mod bottleneck;
 mod hostile;
 mod pair;
 
+pub use bottleneck::{Bottleneck, Policer};
 pub use hostile::{Hostile, drive_hostile};
 pub use pair::{Direction, Fate, Pair};
 

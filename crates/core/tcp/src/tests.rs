@@ -3,6 +3,7 @@
 mod script;
 
 mod accurate_ecn;
+mod bbr;
 mod compressed_acks;
 mod cwr;
 mod dctcp_echo;

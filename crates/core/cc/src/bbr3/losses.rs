@@ -56,7 +56,10 @@ impl State {
             if let Some(connection) = connection {
                 self.signals.loss_round_delivered = connection.delivered;
             }
-            self.save_upon_loss(window);
+            // What recovery has saved stays until it is over.
+            if self.recovery < RecoveryState::Recovery && self.undo.phase.is_none() {
+                self.save_upon_loss(window);
+            }
         }
         self.signals.is_loss_in_round = true;
     }

@@ -29,6 +29,12 @@ const DOC: ModelDoc = ModelDoc {
             test: "the_bandwidth_is_that_of_this_cycle_and_the_one_before",
         },
         Difference {
+            text: "State is saved when recovery begins, and not again with its further losses: a probe that they have ended \
+                   could not be taken up again, as the test cases of the document want, since the way down begins a new \
+                   round of losses.",
+            test: "what_losses_did_is_taken_back_if_they_were_none",
+        },
+        Difference {
             text: "When losses end Startup, the path counts as full now as well as ever, as the test cases of the document \
                    want and its text does not say.",
             test: "startup_ends_when_a_round_of_recovery_has_lost_much",

@@ -336,6 +336,7 @@ fn what_losses_did_is_taken_back_if_they_were_none() {
     path.window.cwnd = 80;
     path.lose(HIGH_LOSS);
     assert_eq!(path.state().phase, Phase::Down);
+    path.lose(HIGH_LOSS);
     path.window.cwnd = 30;
     path.law.on_undo(&mut path.window, &path.connection);
     assert_eq!((path.state().phase, path.window.cwnd), (Phase::Refill, 80));

@@ -61,6 +61,8 @@ pub(super) struct RateSamples {
     /// The application limits the rate until this many packets are delivered; 0 if it does not (Linux `app_limited`).
     app_limited_until: u64,
     newest: Option<Newest>,
+    /// Packets ever declared lost when losses were last reported to the controller.
+    pub reported_losses: u64,
     /// Transmission time of the last segment that this ACK SACKs for the first time and that was sent once.
     last_sacked: Option<Time>,
     /// Smallest RTT that samples have shown (Linux `tcp_min_rtt`).
@@ -87,6 +89,7 @@ impl RateSamples {
             first_sent_us: 0,
             app_limited_until: 0,
             newest: None,
+            reported_losses: 0,
             last_sacked: None,
             min_rtt_us: None,
             seed,

@@ -99,6 +99,7 @@ impl LinuxSender {
                     self.reduce_proportionally(call, progress);
                 }
             }
+            self.note_losses_in_samples(call);
             self.retransmit_lost(call);
         }
         self.push(call);

@@ -118,14 +118,41 @@ impl LinuxSender {
         self.rates = Some(rates);
     }
 
+    /// Reports packets that were declared lost since the last report.
+    fn report_losses(&mut self, rates: &mut RateSamples, connection: &Connection) {
+        let Some(law) = self.cc.rate_based().filter(|_| rates.reported_losses < self.board.losses) else {
+            return;
+        };
+        while let Some(lost) = rates.take_lost(&self.board) {
+            let packet = LostPacket {
+                sent_in_flight: lost.in_flight,
+                lost_since_sent: self.board.losses - lost.lost_before,
+                is_app_limited: lost.is_app_limited,
+                begins_range: lost.begins_range,
+            };
+            law.on_packet_lost(&mut self.window, connection, &packet);
+        }
+        rates.reported_losses = self.board.losses;
+    }
+
+    /// The reordering timer has found losses.
+    #[cold]
+    pub(super) fn note_losses_in_samples(&mut self, at: &Moment<'_>) {
+        let Some(mut rates) = self.rates.take() else { return };
+        let connection = self.connection_state(at, &rates);
+        self.report_losses(&mut rates, &connection);
+        self.rates = Some(rates);
+    }
+
     /// A retransmission timeout has passed.
     #[cold]
     pub(super) fn note_timeout_in_samples(&mut self, at: &Moment<'_>) {
-        let Some(rates) = self.rates.take() else { return };
+        let Some(mut rates) = self.rates.take() else { return };
         let connection = self.connection_state(at, &rates);
         if let Some(law) = self.cc.rate_based() {
             law.on_timeout(&mut self.window, &connection);
         }
+        self.report_losses(&mut rates, &connection);
         self.rates = Some(rates);
     }
 
@@ -203,22 +230,10 @@ impl LinuxSender {
         let is_reneging = before.is_reneging || self.board.is_reneging();
         let sample = rates.finish(sample, totals, is_reneging, at.now);
         let connection = self.connection_state(at, &rates);
-        let Some(law) = self.cc.rate_based() else {
-            self.rates = Some(rates);
-            return;
-        };
-        if sample.losses > 0 {
-            while let Some(lost) = rates.take_lost(&self.board) {
-                let packet = LostPacket {
-                    sent_in_flight: lost.in_flight,
-                    lost_since_sent: self.board.losses - lost.lost_before,
-                    is_app_limited: lost.is_app_limited,
-                    begins_range: lost.begins_range,
-                };
-                law.on_packet_lost(&mut self.window, &connection, &packet);
-            }
-        }
-        if law.on_sample(&mut self.window, &connection, &sample) {
+        self.report_losses(&mut rates, &connection);
+        if let Some(law) = self.cc.rate_based()
+            && law.on_sample(&mut self.window, &connection, &sample)
+        {
             rates.limit(delivered, connection.in_flight);
         }
         self.rates = Some(rates);
