@@ -12,7 +12,7 @@ pub const SEGMENTS: Difference = Difference::new(
     "every_segment_is_a_packet_of_its_own",
 );
 const PACING: Difference = Difference::new(
-    "Nothing is paced (no fq) unless the host says so (host.pacing), or the controller paces itself as Prague does: \
+    "Nothing is paced (no fq) unless the host says so (host.pacing), or the controller paces itself as Prague and BBR do: \
      what the window allows leaves at once. A single DCTCP flow at 50 Mbit/s behind a CoDel threshold of 1 ms has \
      about twice the alpha of a paced sender in the same place, and about 1 % less goodput.",
     "what_the_window_allows_leaves_at_once",
@@ -128,6 +128,11 @@ const LINUX_3_18: &[Difference] = with_common![
 
 const LINUX_6: &[Difference] = with_common![
     TIMER_BESIDE_TIMER,
+    Difference::new(
+        "The smallest RTT by which rate samples are judged is that of the connection; the kernel's is that of the last \
+         five minutes (tcp_min_rtt_wlen).",
+        "the_smallest_rtt_is_kept_for_ever",
+    ),
     Difference::new(
         "Accurate ECN is asked for and granted only where the scenario says so (on hosts: tcp_ecn = 3). The halves \
          of a connection that sends both ways count by themselves: CE on ACKs is not in the counters that data carry.",

@@ -249,3 +249,112 @@ impl RateSamples {
 fn micros(time: Time) -> u64 {
     time.as_picos() / 1_000_000
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sender::linux::segment::{Delivery, SACKED};
+
+    const MSS: u16 = 1000;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    /// A queue, its stamps, and the packets delivered.
+    struct Line {
+        board: Scoreboard,
+        rates: RateSamples,
+        delivered: u64,
+        next: u64,
+    }
+
+    impl Line {
+        fn new() -> Self {
+            Self { board: Scoreboard::default(), rates: RateSamples::new(0, 0), delivered: 1, next: 1 }
+        }
+        fn send(&mut self, ms: u64) {
+            let end = self.next + u64::from(MSS);
+            self.board.push(Segment::new(self.next, MSS, false, at(ms), end));
+            self.next = end;
+            self.rates.note_sent(&self.board, at(ms), self.delivered);
+        }
+        /// An ACK for `packets` of the first packets.
+        fn acknowledge(&mut self, packets: u32, ms: u64) -> RateSample {
+            let first = self.board.head().expect("a packet is out").start;
+            let una = first + u64::from(packets) * u64::from(MSS);
+            self.rates.read_acknowledged(&self.board, una);
+            self.board.acknowledge((una, 0), 0, at(ms), &mut Delivery::NOTHING);
+            self.finish(packets, ms)
+        }
+        fn finish(&mut self, packets: u32, ms: u64) -> RateSample {
+            self.delivered += u64::from(packets);
+            let sample = RateSample { newly_delivered: packets, ..RateSample::default() };
+            self.rates.finish(sample, (self.delivered, self.board.losses), false, at(ms))
+        }
+    }
+
+    #[test]
+    fn a_sample_takes_the_longer_of_both_intervals() {
+        let mut line = Line::new();
+        for ms in [0, 1, 2, 3] {
+            line.send(ms);
+        }
+        // The first is sent with nothing out: its clock begins then, and it took 10 ms.
+        let first = line.acknowledge(1, 10);
+        assert_eq!((first.prior_delivered, first.delivered, first.interval_us), (1, Some(1), 10_000));
+        // Those after it count from the same moment: three were delivered since, in 13 ms.
+        let third = line.acknowledge(2, 13);
+        assert_eq!((third.prior_delivered, third.delivered, third.interval_us), (1, Some(3), 13_000));
+        // What is sent now starts from the last delivery, at 13 ms, and from the transmission of the packet that was
+        // delivered last, at 2 ms: it was sent at 40 ms, 38 ms later, and acknowledged at 45 ms, 32 ms later.
+        line.send(40);
+        line.acknowledge(1, 14);
+        let last = line.acknowledge(1, 45);
+        assert_eq!((last.delivered, last.interval_us), (Some(2), 38_000));
+    }
+
+    #[test]
+    fn what_was_sacked_counts_once() {
+        let mut line = Line::new();
+        for ms in [0, 1, 2] {
+            line.send(ms);
+        }
+        line.board.segments[1].marks |= SACKED;
+        line.board.sacked = 1;
+        line.rates.read_sacked(&line.board);
+        assert_eq!(line.rates.take_rtt(None, at(11)), Some(10_000), "the RTT is that of the SACKed packet");
+        assert_eq!(line.finish(1, 11).delivered, Some(1));
+        line.rates.read_sacked(&line.board);
+        assert_eq!(line.finish(0, 12).delivered, None, "nothing new");
+        // The cumulative ACK for the first and the second has only the first.
+        line.rates.read_acknowledged(&line.board, 1 + 2 * u64::from(MSS));
+        let sample = line.finish(1, 13);
+        assert_eq!((sample.prior_delivered, sample.interval_us), (1, 13_000));
+    }
+
+    #[test]
+    fn the_application_is_the_limit_until_its_packets_are_delivered() {
+        let mut line = Line::new();
+        line.rates.limit(1, 0);
+        line.send(0);
+        line.send(0);
+        assert!(line.acknowledge(1, 10).is_app_limited, "as when it was sent");
+        assert!(!line.rates.is_app_limited(), "two are delivered, more than one");
+        line.send(10);
+        assert!(line.acknowledge(1, 11).is_app_limited);
+        assert!(!line.acknowledge(1, 20).is_app_limited);
+    }
+
+    #[test]
+    fn the_smallest_rtt_is_kept_for_ever() {
+        let mut line = Line::new();
+        line.rates.note_rtt(20_000);
+        line.rates.note_rtt(30_000);
+        assert_eq!(line.rates.min_rtt(), Some(Span::from_millis(20)));
+        // A sample that is shorter is none: a packet was sent again for nothing.
+        line.send(0);
+        let early = line.acknowledge(1, 19);
+        assert_eq!((early.delivered, early.interval_us), (Some(1), 0));
+    }
+}

@@ -236,6 +236,11 @@ impl LinuxSender {
         {
             rates.limit(delivered, connection.in_flight);
         }
+        // What is sent again before new data has the new pace, too.
+        let pace = self.cc.pacing(&self.window, connection.srtt, connection.in_flight, connection.mss);
+        if let (Some(state), Some(pace)) = (&mut self.segmentation, pace) {
+            state.set_pace(pace);
+        }
         self.rates = Some(rates);
     }
 }

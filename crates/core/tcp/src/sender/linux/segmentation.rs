@@ -18,7 +18,7 @@ use super::transmit::Next;
 use super::{Call, LinuxSender, Moment};
 use crate::{Offload, Output, Pacing, Tso, WindowUse};
 use defer::{Decision, Deferral, Wait};
-use shoal_cc::{Burst as PaceBurst, CongestionControl};
+use shoal_cc::{Burst as PaceBurst, CongestionControl, Pace};
 use shoal_units::cast::fit_u16;
 use shoal_units::{Span, Time};
 use size::PacingRate;
@@ -88,6 +88,10 @@ impl Segmentation {
         core::mem::take(&mut self.awaits_departure)
     }
 
+    /// The controller has another pace.
+    pub(super) fn set_pace(&mut self, pace: Pace) {
+        (self.rate, self.burst) = (PacingRate::of(pace), Some(pace.burst));
+    }
     /// When the next segment may leave by the pacing so far (Linux `tcp_wstamp_ns`).
     pub(super) fn departure(&self) -> Time {
         self.departure
