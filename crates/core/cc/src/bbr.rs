@@ -209,29 +209,6 @@ impl State {
         self.aggregation.on_sample(connection, packets, self.rounds.is_start, bandwidth);
     }
 
-    /// The next phase, if it is time (`bbr_update_cycle_phase`).
-    fn update_cycle(&mut self, connection: &Connection, sample: &RateSample) {
-        if self.mode != Mode::ProbeBandwidth {
-            return;
-        }
-        let elapsed_us = micros(connection.delivered_at).saturating_sub(self.cycle.began_us);
-        let is_full_length = elapsed_us > u64::from(self.min_rtt.us);
-        let bandwidth = self.rounds.bandwidth();
-        let in_network = |state: &Self| state.in_network(connection, sample.prior_in_flight);
-        let ends = if self.pacing_gain == GAIN_UNIT {
-            is_full_length
-        } else if self.pacing_gain > GAIN_UNIT {
-            is_full_length
-                && (sample.losses > 0
-                    || in_network(self) >= self.inflight(bandwidth, self.pacing_gain, connection.mss))
-        } else {
-            is_full_length || in_network(self) <= self.inflight(bandwidth, GAIN_UNIT, connection.mss)
-        };
-        if ends {
-            self.cycle.advance(connection.delivered_at);
-        }
-    }
-
     /// Startup ends in Drain, Drain in ProbeBW (`bbr_check_drain`).
     fn update_drain(&mut self, window: &mut Window, connection: &Connection) {
         let bandwidth = self.rounds.bandwidth();
@@ -244,38 +221,6 @@ impl State {
                 <= self.inflight(bandwidth, GAIN_UNIT, connection.mss)
         {
             self.enter_probe_bandwidth(connection);
-        }
-    }
-
-    /// The smallest RTT, and ProbeRTT (`bbr_update_min_rtt`). Returns whether the law holds the flow back.
-    fn update_min_rtt(&mut self, window: &mut Window, connection: &Connection, sample: &RateSample) -> bool {
-        let is_expired = self.min_rtt.take(&self.config, connection.now, sample);
-        let is_due = is_expired && !self.is_restarting && self.config.probe_rtt_ms > 0;
-        if is_due && self.mode != Mode::ProbeRtt {
-            self.mode = Mode::ProbeRtt;
-            self.save_cwnd(window);
-            self.min_rtt.begin_probe();
-        }
-        let probes = self.mode == Mode::ProbeRtt;
-        if probes {
-            if !self.min_rtt.is_timed() && connection.in_flight <= self.config.lowest_window {
-                self.min_rtt.time_probe(&self.config, connection.now);
-                self.rounds.restart(connection);
-            } else if self.min_rtt.is_timed() && self.min_rtt.note_round(self.rounds.is_start) {
-                self.end_probe_rtt(window, connection);
-            }
-        }
-        if sample.delivered.is_some_and(|delivered| delivered > 0) {
-            self.is_restarting = false;
-        }
-        probes
-    }
-
-    /// ProbeRTT ends if its time has passed (`bbr_check_probe_rtt_done`).
-    fn end_probe_rtt(&mut self, window: &mut Window, connection: &Connection) {
-        if self.min_rtt.end_probe(connection.now) {
-            window.cwnd = window.cwnd.max(self.prior_cwnd);
-            self.reset_mode(connection);
         }
     }
 
@@ -382,7 +327,7 @@ impl CongestionControl for Bbr {
                 Mode::ProbeRtt => PathState::ProbeRtt,
             },
             pacing_bytes_per_s: state.pacing_rate,
-            bandwidth_bytes_per_s: u64::from(state.bandwidth()) * u64::from(state.mss) * 1_000_000
+            bandwidth_bytes_per_s: (u64::from(state.bandwidth()) * u64::from(state.mss) * 1_000_000)
                 >> BANDWIDTH_BITS,
             min_rtt: state.min_rtt.get(),
             inflight_longterm: None,

@@ -1,13 +1,13 @@
 //! BBR version 3 as its document has it
 //! ([draft-ietf-ccwg-bbr](https://datatracker.ietf.org/doc/html/draft-ietf-ccwg-bbr) of 3 August 2026, 4ce5e87d).
 //!
-//! Two models bound the rate and what is in flight: a long-term one, the bandwidth and the flight that probing has shown
-//! to be safe, and a short-term one, which losses outside of probing lower and which the next probe forgets
+//! Two models bound the rate and what is in flight: a long-term one, the bandwidth and the flight that probing has
+//! shown to be safe, and a short-term one, which losses outside of probing lower and which the next probe forgets
 //! (`signals.rs`). With each ACK, in the document's order ([`RateBased::on_sample`]):
 //!
 //! 1. Delivery signals, rounds, the bandwidth, lower bounds after a round with losses (`signals.rs`); aggregation.
-//! 2. Startup ends when the bandwidth does not grow any more or when losses are many, Drain by its flight or after three
-//!    rounds (`startup.rs`).
+//! 2. Startup ends when the bandwidth does not grow any more or when losses are many, Drain by its flight or after
+//!    three rounds (`startup.rs`).
 //! 3. ProbeBW goes down, cruises, refills the pipe for a round and goes up (`probe_bandwidth.rs`).
 //! 4. The smallest RTT, and ProbeRTT every five seconds (`probe_rtt.rs`).
 //! 5. Pacing rate and window (`control.rs`). What losses bring besides, and how it is taken back, is in `losses.rs`.

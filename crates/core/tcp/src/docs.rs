@@ -12,7 +12,7 @@ pub const SEGMENTS: Difference = Difference::new(
     "every_segment_is_a_packet_of_its_own",
 );
 const PACING: Difference = Difference::new(
-    "Nothing is paced (no fq) unless the host says so (host.pacing), or the controller paces itself as Prague and BBR do: \
+    "Nothing is paced (no fq) unless the host says so (host.pacing), or the controller paces itself (Prague, BBR): \
      what the window allows leaves at once. A single DCTCP flow at 50 Mbit/s behind a CoDel threshold of 1 ms has \
      about twice the alpha of a paced sender in the same place, and about 1 % less goodput.",
     "what_the_window_allows_leaves_at_once",

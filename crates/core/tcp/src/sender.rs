@@ -124,16 +124,16 @@ impl Sender {
     }
     /// The application writes `bytes` more. Sends what the window allows if the connection is open.
     pub fn write(&mut self, config: &EndpointConfig, bytes: u64, now: Time, out: &mut impl Output) {
+        self.check_app_limited(config, now);
         call!(self(config, now, out), |sender, call| {
-            sender.check_app_limited(call);
             sender.stream.write(bytes);
             sender.on_written(call);
         });
     }
     /// The application writes its last `bytes`: FIN goes with the last of them.
     pub fn write_last(&mut self, config: &EndpointConfig, bytes: u64, now: Time, out: &mut impl Output) {
+        self.check_app_limited(config, now);
         call!(self(config, now, out), |sender, call| {
-            sender.check_app_limited(call);
             sender.stream.write(bytes);
             sender.stream.closing = true;
             sender.on_written(call);
@@ -142,10 +142,10 @@ impl Sender {
     /// The application always has data (`true`) or stops having some (`false`): nothing is written beyond what was
     /// sent and what the socket holds: the next packet, or what a host with segmentation offload has there.
     pub fn set_greedy(&mut self, config: &EndpointConfig, greedy: bool, now: Time, out: &mut impl Output) {
+        if greedy {
+            self.check_app_limited(config, now);
+        }
         call!(self(config, now, out), |sender, call| {
-            if greedy {
-                sender.check_app_limited(call);
-            }
             let held = sender.held(call.config);
             sender.stream.set_greedy(greedy, held);
             sender.on_written(call);
@@ -157,6 +157,12 @@ impl Sender {
             sender.stream.closing = true;
             sender.on_written(call);
         });
+    }
+    /// The application is about to write: a controller of rate samples learns whether it limits the rate.
+    fn check_app_limited(&mut self, config: &EndpointConfig, now: Time) {
+        if let (Host::Linux(sender), Kernel::Linux(rules)) = (&mut self.0, &config.stack.kernel) {
+            sender.check_app_limited(&Moment { config, rules, mss: config.mss(), now });
+        }
     }
     /// The application gives the connection the controller `cc`, which knows nothing of what the one before has learnt:
     /// window and threshold stay (Linux `tcp_reinit_congestion_control`). Nothing is sent. On Linux alone.

@@ -64,6 +64,6 @@ impl Aggregation {
     pub(super) fn packets(&self, config: &BbrConfig, bandwidth: Bandwidth) -> u32 {
         let most = fit_u32(u64::from(bandwidth) * MOST_US / BANDWIDTH_UNIT);
         let extra = u64::from(self.extra[0].max(self.extra[1]));
-        fit_u32(extra * u64::from(config.extra_acked_gain_q8) >> 8).min(most)
+        fit_u32((extra * u64::from(config.extra_acked_gain_q8)) >> 8).min(most)
     }
 }

@@ -1,7 +1,8 @@
 //! The eight phases of ProbeBW (`bbr_advance_cycle_phase`).
 
-use super::{GAIN_UNIT, micros};
-use crate::BbrConfig;
+use super::{GAIN_UNIT, Mode, State, micros};
+use crate::{BbrConfig, Connection, RateSample};
+use core::cmp::Ordering;
 use shoal_units::{Stream, Time};
 
 /// Phases of the cycle (`CYCLE_LEN`).
@@ -39,6 +40,33 @@ impl Cycle {
             0 => config.probe_gain_q8,
             1 => config.yield_gain_q8,
             _ => GAIN_UNIT,
+        }
+    }
+}
+
+impl State {
+    /// The next phase, if it is time (`bbr_update_cycle_phase`).
+    pub(super) fn update_cycle(&mut self, connection: &Connection, sample: &RateSample) {
+        if self.mode != Mode::ProbeBandwidth {
+            return;
+        }
+        let elapsed_us = micros(connection.delivered_at).saturating_sub(self.cycle.began_us);
+        let is_full_length = elapsed_us > u64::from(self.min_rtt.us);
+        let bandwidth = self.rounds.bandwidth();
+        let in_network = |state: &Self| state.in_network(connection, sample.prior_in_flight);
+        let ends = match self.pacing_gain.cmp(&GAIN_UNIT) {
+            Ordering::Equal => is_full_length,
+            Ordering::Greater => {
+                is_full_length
+                    && (sample.losses > 0
+                        || in_network(self) >= self.inflight(bandwidth, self.pacing_gain, connection.mss))
+            }
+            Ordering::Less => {
+                is_full_length || in_network(self) <= self.inflight(bandwidth, GAIN_UNIT, connection.mss)
+            }
+        };
+        if ends {
+            self.cycle.advance(connection.delivered_at);
         }
     }
 }

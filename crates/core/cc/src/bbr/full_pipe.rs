@@ -17,7 +17,7 @@ pub(super) struct FullPipe {
 impl FullPipe {
     /// A round has ended in which the application was not the limit.
     pub(super) fn end_round(&mut self, config: &BbrConfig, bandwidth: Bandwidth) {
-        let threshold = u64::from(self.bandwidth) * u64::from(config.full_bandwidth_threshold_q8) >> 8;
+        let threshold = (u64::from(self.bandwidth) * u64::from(config.full_bandwidth_threshold_q8)) >> 8;
         if u64::from(bandwidth) >= threshold {
             (self.bandwidth, self.rounds) = (bandwidth, 0);
             return;

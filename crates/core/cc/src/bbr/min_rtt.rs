@@ -1,7 +1,8 @@
-//! The smallest RTT, when it has to be measured again, and the clock of ProbeRTT (`bbr_update_min_rtt`). Its times are in
+//! The smallest RTT, when it has to be measured again, and the clock of ProbeRTT (`bbr_update_min_rtt`). Its times are
 //! jiffies of a millisecond, as in a kernel with 1000 Hz.
 
-use crate::{BbrConfig, Connection, RateSample};
+use super::{Mode, State};
+use crate::{BbrConfig, Connection, RateSample, Window};
 use shoal_units::cast::fit_u32;
 use shoal_units::{Span, Time};
 
@@ -74,6 +75,45 @@ impl MinRtt {
             self.stamp_ms = millis(now);
         }
         ends
+    }
+}
+
+impl State {
+    /// The smallest RTT, and ProbeRTT (`bbr_update_min_rtt`). Returns whether the law holds the flow back.
+    pub(super) fn update_min_rtt(
+        &mut self,
+        window: &mut Window,
+        connection: &Connection,
+        sample: &RateSample,
+    ) -> bool {
+        let is_expired = self.min_rtt.take(&self.config, connection.now, sample);
+        let is_due = is_expired && !self.is_restarting && self.config.probe_rtt_ms > 0;
+        if is_due && self.mode != Mode::ProbeRtt {
+            self.mode = Mode::ProbeRtt;
+            self.save_cwnd(window);
+            self.min_rtt.begin_probe();
+        }
+        let probes = self.mode == Mode::ProbeRtt;
+        if probes {
+            if !self.min_rtt.is_timed() && connection.in_flight <= self.config.lowest_window {
+                self.min_rtt.time_probe(&self.config, connection.now);
+                self.rounds.restart(connection);
+            } else if self.min_rtt.is_timed() && self.min_rtt.note_round(self.rounds.is_start) {
+                self.end_probe_rtt(window, connection);
+            }
+        }
+        if sample.delivered.is_some_and(|delivered| delivered > 0) {
+            self.is_restarting = false;
+        }
+        probes
+    }
+
+    /// ProbeRTT ends if its time has passed (`bbr_check_probe_rtt_done`).
+    pub(super) fn end_probe_rtt(&mut self, window: &mut Window, connection: &Connection) {
+        if self.min_rtt.end_probe(connection.now) {
+            window.cwnd = window.cwnd.max(self.prior_cwnd);
+            self.reset_mode(connection);
+        }
     }
 }
 

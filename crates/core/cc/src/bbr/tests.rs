@@ -51,7 +51,7 @@ impl Path {
 
     /// Time passes.
     fn wait(&mut self, ms: u64) {
-        self.connection.now = self.connection.now + Span::from_millis(ms);
+        self.connection.now += Span::from_millis(ms);
         self.connection.departure = self.connection.now;
     }
 
@@ -171,7 +171,7 @@ fn the_gain_cycle_begins_in_a_random_phase_but_never_in_the_one_that_yields() {
             })
             .collect()
     };
-    // The one that probes is followed by the one that yields; the last of those at the bandwidth by the one that probes.
+    // The phase that probes is followed by the one that yields, the last at the bandwidth by the one that probes.
     assert_eq!(gains(7), BTreeSet::from([(320, 192), (256, 256), (256, 320)]));
     assert_eq!(gains(1), BTreeSet::from([(320, 192)]));
 }
@@ -396,7 +396,7 @@ fn the_window_allows_for_aggregated_acks() {
         path.wait(40);
         path.ack(40, 1, false);
     }
-    // 40 packets at once, of which none was expected when the epoch began. The bandwidth is rounded down, so that 39 are
+    // 40 packets at once, of which none was expected when the epoch began. The bandwidth is rounded down: 39 are
     // expected with the next 40: 80 - 39.
     assert_eq!(path.state().aggregation.packets(&BBR, path.state().bandwidth()), 41);
     let probes = u32::from(path.state().cycle.probes()) * 2;

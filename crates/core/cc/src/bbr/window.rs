@@ -24,7 +24,7 @@ impl State {
         if self.min_rtt.get().is_none() {
             return INITIAL_WINDOW;
         }
-        let product = u128::from(bandwidth) * u128::from(self.min_rtt.us) * u128::from(gain) >> 8;
+        let product = (u128::from(bandwidth) * u128::from(self.min_rtt.us) * u128::from(gain)) >> 8;
         let packets = product.div_ceil(u128::from(BANDWIDTH_UNIT));
         u32::try_from(packets).unwrap_or(u32::MAX)
     }

@@ -5,19 +5,13 @@ use crate::{Connection, LostPacket, RecoveryState, Window};
 use shoal_units::cast::fit_u32;
 
 /// What an episode of losses may be found to have been spurious for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Undo {
     /// The phase that losses have ended.
     pub(super) phase: Option<Phase>,
     bw_shortterm: Rate,
     inflight_shortterm: u32,
     inflight_longterm: u32,
-}
-
-impl Default for Undo {
-    fn default() -> Self {
-        Self { phase: None, bw_shortterm: 0, inflight_shortterm: 0, inflight_longterm: 0 }
-    }
 }
 
 impl State {

@@ -100,24 +100,19 @@ impl State {
         if !self.full.is_reached || self.adapt_longterm(window, ack) {
             return;
         }
-        match self.phase {
-            Phase::Down => {
-                if !self.refill_if_time(window, ack) && self.is_time_to_cruise(ack) {
-                    self.start_cruise();
-                }
-            }
-            Phase::Cruise => {
-                self.refill_if_time(window, ack);
-            }
+        let phase = self.phase;
+        if matches!(phase, Phase::Down | Phase::Cruise) && self.refill_if_time(window, ack) {
+            return;
+        }
+        match phase {
+            Phase::Down if self.is_time_to_cruise(ack) => self.start_cruise(),
             Phase::Refill if self.signals.round_start => {
                 self.probe.is_sample = true;
                 self.start_up(window, ack);
             }
-            Phase::Up => {
-                if self.is_time_to_go_down(window, ack) {
-                    self.probe.was_too_high = false;
-                    self.start_down(window, ack.connection);
-                }
+            Phase::Up if self.is_time_to_go_down(window, ack) => {
+                self.probe.was_too_high = false;
+                self.start_down(window, ack.connection);
             }
             _ => {}
         }

@@ -100,7 +100,7 @@ impl State {
 
     /// CheckProbeRTTDone, ExitProbeRTT.
     pub(super) fn check_probe_rtt_done(&mut self, window: &mut Window, connection: &Connection) {
-        if !self.min_rtt.done_us.is_some_and(|done| micros(connection) > done) {
+        if self.min_rtt.done_us.is_none_or(|done| micros(connection) <= done) {
             return;
         }
         self.min_rtt.probe_stamp_us = micros(connection);

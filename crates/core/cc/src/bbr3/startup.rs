@@ -1,4 +1,4 @@
-//! The end of Startup, by a plateau of the rate or by losses, and that of Drain (sections 5.3.1 and 5.3.2 of the draft).
+//! The end of Startup, by a plateau of the rate or by losses, and that of Drain (draft, sections 5.3.1 and 5.3.2).
 
 use super::{Ack, Phase, Rate, State};
 use crate::{RecoveryState, Window};

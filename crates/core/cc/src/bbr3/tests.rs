@@ -61,7 +61,7 @@ impl Path {
 
     /// `ms` later an ACK brings `sample`, which ends a round.
     fn round(&mut self, ms: u64, mut sample: RateSample) -> bool {
-        self.connection.now = self.connection.now + Span::from_millis(ms);
+        self.connection.now += Span::from_millis(ms);
         self.connection.delivered_at = self.connection.now;
         sample.prior_delivered = self.connection.delivered;
         self.connection.delivered += u64::from(sample.newly_delivered);
@@ -88,7 +88,7 @@ impl Path {
         path
     }
 
-    /// The same in ProbeBW_UP.
+    /// A path of one packet a millisecond, in ProbeBW_UP.
     fn in_up() -> Self {
         let mut path = Self::in_probe_bandwidth();
         path.round(3000, sample(10));
@@ -133,7 +133,7 @@ fn startup_ends_after_three_rounds_and_drain_by_its_flight_or_after_three_more()
     assert!(path.state().full.is_reached);
     // 0.9 x 2.4 packets a millisecond less 1 %.
     let rate = path.state().signals.bandwidth();
-    assert_eq!(path.state().pacing_rate, (rate * 1448 * (90 * 99) * 10_000 >> 24) / 100);
+    assert_eq!(path.state().pacing_rate, ((rate * 1448 * (90 * 99) * 10_000) >> 24) / 100);
 }
 
 #[test]

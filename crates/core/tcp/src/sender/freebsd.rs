@@ -98,9 +98,6 @@ struct BeforeTimeout {
 }
 
 impl FreeBsdSender {
-    /// The application is about to write, which no controller of these hosts asks about.
-    pub(super) fn check_app_limited(&mut self, _at: &super::call::Moment<'_, FreeBsd>) {}
-
     /// A closed connection. `flow` names it in its packets.
     pub(super) fn new(config: &EndpointConfig, flow: FlowId) -> Self {
         let mss = u32::from(config.mss());

@@ -1,5 +1,5 @@
-//! A sender and a receiver with a bottleneck between them that tests change while it runs: its rate, its buffer, what it
-//! drops, and when acknowledgements arrive.
+//! A sender and a receiver with a bottleneck between them that tests change while it runs: its rate, its buffer, what
+//! it drops, and when acknowledgements arrive.
 
 use super::Direction;
 use crate::{EndpointConfig, Receiver, Sender};

@@ -1,5 +1,5 @@
-//! Connections whose controller is driven by rate samples (Linux `cong_control`). It owns `cwnd`: what the endpoint does
-//! otherwise to the window, in recovery and after a pause, does not happen here.
+//! Connections whose controller is driven by rate samples (Linux `cong_control`). It owns `cwnd`: what the endpoint
+//! does otherwise to the window, in recovery and after a pause, does not happen here.
 
 use super::acked::Acked;
 use super::rate_samples::RateSamples;

@@ -61,8 +61,8 @@ impl LinuxSender {
         }
     }
 
-    /// Whether what is to be sent again has to wait for TCP's own timer, which then sends it (Linux `tcp_pacing_check` in
-    /// `tcp_xmit_retransmit_queue`).
+    /// Whether what is to be sent again has to wait for TCP's own timer, which then sends it (Linux `tcp_pacing_check`
+    /// in `tcp_xmit_retransmit_queue`).
     pub(in crate::sender::linux) fn waits_for_pacing(&mut self, call: &Call<'_, impl Output>) -> bool {
         let is_internal = call.config.offload.is_some_and(|offload| offload.pacing == Pacing::Internal);
         let Some(state) = self.segmentation.as_mut().filter(|_| is_internal) else { return false };
