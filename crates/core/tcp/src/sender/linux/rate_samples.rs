@@ -284,7 +284,8 @@ mod tests {
             let first = self.board.head().expect("a packet is out").start;
             let una = first + u64::from(packets) * u64::from(MSS);
             self.rates.read_acknowledged(&self.board, una);
-            self.board.acknowledge((una, 0), 0, at(ms), &mut Delivery::NOTHING);
+            let mut delivery = Delivery::NOTHING;
+            self.board.acknowledge((una, 0), 0, at(ms), &mut delivery);
             self.finish(packets, ms)
         }
         fn finish(&mut self, packets: u32, ms: u64) -> RateSample {
