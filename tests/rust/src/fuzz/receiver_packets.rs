@@ -57,6 +57,7 @@ impl Peer {
                 stack: (flags & 16 != 0).then_some(Profile::FREEBSD_14),
                 feedback,
                 cwr_ack: (flags & 128 != 0).then_some(CwrAck::Delayed),
+                misbehaviour: None,
             },
             cc: PRESETS[preset].config,
             ecn: if flags & 1 == 0 { EcnSetting::On } else { EcnSetting::Off },
