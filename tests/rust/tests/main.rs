@@ -17,6 +17,7 @@ mod feedback;
 mod frames;
 mod hosts;
 mod impairments;
+mod ledbat;
 mod live;
 mod one_sided;
 mod recount;

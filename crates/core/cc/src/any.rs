@@ -148,6 +148,12 @@ macro_rules! controllers {
                     $(Self::$variant(_) => <$config as Law>::NEEDS_RATE_SAMPLES,)*
                 }
             }
+            /// Initial window in packets that the law asks for; `None`: the stack's.
+            pub fn initial_window_packets(&self) -> Option<u32> {
+                match self {
+                    $(Self::$variant(config) => config.initial_window_packets(),)*
+                }
+            }
             /// Whether a window of data brings at most one reduction.
             pub fn cuts_once_a_window(&self) -> bool {
                 match self {

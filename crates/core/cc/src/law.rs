@@ -19,6 +19,10 @@ pub trait Law: Copy {
     fn without_ecn(self) -> Option<RenoConfig> {
         None
     }
+    /// Initial window in packets that the law asks for, unless the flow says otherwise; `None`: the stack's.
+    fn initial_window_packets(&self) -> Option<u32> {
+        None
+    }
     /// Whether a window of data brings at most one reduction, as the property model checks.
     fn cuts_once_a_window(&self) -> bool {
         true

@@ -21,6 +21,7 @@ pub mod cubic;
 pub mod dctcp;
 mod growth;
 mod law;
+pub mod ledbat;
 pub mod prague;
 mod presets;
 mod rate_based;
@@ -40,6 +41,7 @@ pub use dctcp::Dctcp;
 pub use dctcp::config::*;
 pub use growth::{AckCounting, GrowthRules, SlowStartTest};
 pub use law::{Law, UndoWindow};
+pub use ledbat::{Ledbat, LedbatConfig};
 pub use prague::Prague;
 pub use prague::config::*;
 pub use presets::Preset;
@@ -61,6 +63,8 @@ any::controllers! {
     Bbr(BbrConfig),
     /// BBR version 3.
     Bbr3(Bbr3Config),
+    /// LEDBAT ([RFC 6817](https://www.rfc-editor.org/rfc/rfc6817)).
+    Ledbat(LedbatConfig),
 }
 
 /// Every controller's presets, in the order in which they are listed.
@@ -73,6 +77,7 @@ const LISTS: &[&[Preset]] = &[
     prague::presets::PRESETS,
     bbr::presets::PRESETS,
     bbr3::presets::PRESETS,
+    ledbat::presets::PRESETS,
 ];
 
 /// All presets: what a scenario's `cc = "..."` may say.

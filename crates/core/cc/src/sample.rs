@@ -35,6 +35,12 @@ pub struct AckSample {
     /// Smoothed round-trip time ([RFC 6298](https://www.rfc-editor.org/rfc/rfc6298)); zero before the first
     /// sample.
     pub srtt: Span,
+    /// Timestamp of the ACK, in us of its sender's clock, wrapping
+    /// ([RFC 7323, section 3](https://www.rfc-editor.org/rfc/rfc7323#section-3)).
+    pub ts_val: u32,
+    /// Timestamp that the ACK echoes, in us of this host's clock; 0: none. The difference of both is the one-way delay
+    /// of the packet that is echoed, and the time that its receiver waited for others.
+    pub ts_ecr: u32,
     /// Whether the ACK carries ECN-Echo.
     pub ece: bool,
     /// Whether the ACK is a duplicate (acknowledges nothing new and carries neither data nor a window

@@ -330,6 +330,8 @@ impl<'a> Endpoint<'a> {
             mss: MSS,
             rtt: None,
             srtt: Span::from_millis(10),
+            ts_val: 0,
+            ts_ecr: 0,
             ece,
             duplicate: packets == 0,
             app_limited: false,

@@ -56,7 +56,8 @@ fn fill_group(group: &mut FlowGroup, keys: &Table<'_>) {
     if group.name.is_none() {
         group.name = Some(group.cc.clone());
     }
-    if let Some(config) = schema::cc_config(group, keys) {
+    let config = schema::cc_config(group, keys);
+    if let Some(config) = config {
         if !matches!(group.app, Workload::Unresponsive(_)) {
             group.cc_options = Some(schema::CcOptions(Some(config)));
         }
@@ -64,7 +65,8 @@ fn fill_group(group: &mut FlowGroup, keys: &Table<'_>) {
         group.ecn.get_or_insert(if wants_ecn { EcnSetting::On } else { EcnSetting::Off });
     }
     if let Some(profile) = known_stack(&group.stack, keys) {
-        group.initial_window.get_or_insert(PacketCount::of(profile.initial_window));
+        let asked = config.and_then(|config| config.initial_window_packets());
+        group.initial_window.get_or_insert(PacketCount::of(asked.unwrap_or(profile.initial_window)));
     }
     if let Some(stack) = group.receiver.as_ref().and_then(|receiver| receiver.stack.as_deref()) {
         known_stack(stack, &keys.table("receiver"));

@@ -5,8 +5,8 @@ use super::drive::{LINUX_3_2, LINUX_6, Stream};
 use crate::dctcp::presets;
 use crate::{
     AlphaAfter, AnyController, Bbr, Bbr3, CcConfig, CongestionControl, CubicArithmetic, CubicConfig,
-    CutStyle, Dctcp, DctcpConfig, GrowthRules, LinuxCubic, PRESETS, Prague, Reno, Rfc9438Cubic, UndoWindow,
-    Window,
+    CutStyle, Dctcp, DctcpConfig, GrowthRules, Ledbat, LinuxCubic, PRESETS, Prague, Reno, Rfc9438Cubic,
+    UndoWindow, Window,
 };
 use shoal_units::{Span, Time};
 use std::{format, string::String, vec::Vec};
@@ -91,6 +91,7 @@ fn plain(config: CcConfig, rules: GrowthRules) -> Vec<String> {
         CcConfig::Prague(config) => history(Prague::new(config, rules)),
         CcConfig::Bbr(config) => history(Bbr::new(config)),
         CcConfig::Bbr3(config) => history(Bbr3::new(config)),
+        CcConfig::Ledbat(config) => history(Ledbat::new(config, rules)),
     }
 }
 

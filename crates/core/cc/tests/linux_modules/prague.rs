@@ -279,6 +279,8 @@ impl<'a> Sender<'a> {
             mss: self.mss,
             rtt: None,
             srtt: self.smoothed(),
+            ts_val: 0,
+            ts_ecr: 0,
             ece: marked > 0,
             duplicate: packets == 0,
             app_limited: false,

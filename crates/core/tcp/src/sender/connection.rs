@@ -130,6 +130,12 @@ impl Connection {
         u32::from(packet.window) << self.peer_window_scale
     }
 
+    /// The latest timestamp of the peer.
+    #[inline]
+    pub(super) const fn ts_recent(&self) -> u32 {
+        self.ts_recent
+    }
+
     /// A segment with `len` bytes of payload from `start`; an acknowledgement without data if `len` is zero.
     #[inline]
     pub(super) fn segment(&self, config: &EndpointConfig, start: u64, len: u16, now: Time) -> Packet {

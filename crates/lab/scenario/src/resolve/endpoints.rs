@@ -19,6 +19,10 @@ const MAX_WINDOW_BYTES: u32 = 65_535 << 14;
 const MOST_ACKS: u32 = 1000;
 const MOST_PACKETS_AHEAD: u32 = 10_000;
 
+/// IPv4 and TCP with the timestamp option, padded to 12 bytes ([RFC 7323, appendix
+/// A](https://www.rfc-editor.org/rfc/rfc7323#appendix-A)).
+const HEADER_BYTES_WITH_TIMESTAMPS: u16 = 52;
+
 /// Bytes of unsent data in the socket of an endless stream.
 const UNSENT_BYTES: u32 = 128 << 10;
 /// Bytes of unsent data of an application that stops at a given time: they are sent even after that, so there must be
@@ -51,6 +55,11 @@ pub(super) fn endpoint(index: usize, cx: &Context<'_>) -> Option<EndpointConfig>
             format!("{} needs rate samples and pacing, which {} does not have", group.cc, group.stack),
             "write stack = \"linux-6\"",
         );
+    }
+    if matches!(cc, Some(CcConfig::Ledbat(_))) && group.header_bytes < HEADER_BYTES_WITH_TIMESTAMPS {
+        let message =
+            format!("{} measures delays by timestamps, for which the headers have no room", group.cc);
+        keys.error("header_bytes", message, "52 is IPv4 with timestamps");
     }
     let receiver = receiver(index, ecn, cx);
     let needs_accurate = cc.is_some_and(|cc| cc.ecn_use() == EcnUse::L4s) && ecn == EcnSetting::On;

@@ -65,6 +65,7 @@ mod bbr;
 mod bbr3;
 mod cubic;
 mod dctcp;
+mod ledbat;
 mod prague;
 mod reno;
 
@@ -112,6 +113,7 @@ controllers! {
     Prague(prague::PragueOptions),
     Bbr(bbr::BbrOptions),
     Bbr3(bbr3::Bbr3Options),
+    Ledbat(ledbat::LedbatOptions),
 }
 
 /// Policies as written. The controller determines which ones exist, so they are read together with it; until then there

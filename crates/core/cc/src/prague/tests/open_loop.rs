@@ -135,6 +135,8 @@ impl OpenLoop {
             mss: MSS,
             rtt: Some(self.rtt),
             srtt: self.rtt,
+            ts_val: 0,
+            ts_ecr: 0,
             ece,
             duplicate: false,
             app_limited: false,

@@ -3,7 +3,7 @@
 use super::handshake::echoed_time;
 use super::{Call, FreeBsdSender, Moment};
 use crate::Output;
-use shoal_cc::CongestionControl;
+use shoal_cc::{AckSample, CongestionControl};
 use shoal_packet::Packet;
 use shoal_units::cast::fit_u32;
 use shoal_units::{Span, Time};
@@ -116,7 +116,11 @@ impl FreeBsdSender {
             self.before_timeout = None;
         }
         self.rto_deadline = if ack == self.snd_max { Time::NEVER } else { call.now + self.rtt.current() };
-        let sample = self.sample(ack, acked.delivered_packets, acked.ece, acked.rtt, call.now);
+        let sample = AckSample {
+            ts_val: packet.ts_val,
+            ts_ecr: packet.ts_ecr,
+            ..self.sample(ack, acked.delivered_packets, acked.ece, acked.rtt, call.now)
+        };
         self.on_sample(call, &sample);
         self.count_acknowledged(ack);
         if self.cong_recovery && ack >= self.snd_recover {

@@ -205,6 +205,8 @@ impl FreeBsdSender {
             mss: self.window.quantum,
             rtt,
             srtt: self.rtt.srtt(),
+            ts_val: 0,
+            ts_ecr: 0,
             ece,
             duplicate: acked_bytes == 0,
             // Whether the window was used does not matter to FreeBSD, only whether the peer's is smaller

@@ -297,6 +297,8 @@ impl LinuxSender {
             mss: u32::from(at.config.mss()),
             rtt,
             srtt: self.rtt.srtt(),
+            ts_val: self.connection.ts_recent(),
+            ts_ecr: acked.ts_ecr,
             ece: acked.ece,
             duplicate: acked.duplicate,
             app_limited: !self.is_cwnd_limited(at, flight_before),
