@@ -114,7 +114,7 @@ def wait_tables(runs: Runs) -> list[Table]:
     return tables
 
 
-_waits = {"exchanges": "response", "rounds": "slowest flow of a round"}
+_waits = {"exchanges": "response", "rounds": "slowest flow of a round", "pages": "page"}
 
 
 def _wait_rows(runs: Runs, index: int) -> list[tuple[str, ...]]:

@@ -107,6 +107,17 @@ def round_s(result: RunRecord, group: str, quantile: str = "mean") -> float | No
     return number_at(waits["time_s"], quantile)
 
 
+@declare(
+    *("page_ms", "Page", Unit.MILLISECONDS),
+    summary="page_{group}_{quantile}_s",
+    applies=_has("pages"),
+)
+def page_s(result: RunRecord, group: str, quantile: str = "mean") -> float | None:
+    """From the first request of a page to the last byte of its last object: ``mean``, ``p50``, ``p99``, ..."""
+    waits = _known(find_group(result, group).get("pages"), group, "loads no pages", "app = { page = ... }")
+    return number_at(waits["time_s"], quantile)
+
+
 @declare("frames_on_time", "Frames on time", Unit.FRACTION, summary="on_time_{group}", applies=_has("frames"))
 def frames_on_time(result: RunRecord, group: str) -> float | None:
     """Part of a group's frames that arrived within their deadline."""

@@ -35,6 +35,8 @@ pub(crate) fn words(experiment: &Experiment, flow: &Flow) -> String {
             let think = think.mean.as_nanos();
             format!("requests {request_bytes} {response_bytes} {rounds} {think} {barrier}")
         }
+        // Refused, see `check`.
+        App::Page { objects, .. } => format!("page {objects}"),
         App::Unresponsive { packet_bytes, interval, codepoint, .. } => {
             // The ECN field ([RFC 3168, section 5](https://www.rfc-editor.org/rfc/rfc3168#section-5)).
             let ecn = match codepoint {
@@ -179,6 +181,17 @@ pub(crate) fn gaps(experiment: &Experiment, text: &mut String) {
 
 /// Refuses scenarios that need more random times than can be drawn within a reasonable time.
 pub(crate) fn check(experiment: &Experiment, refusals: &mut Refusals) {
+    for (group, plan) in (0u32..).zip(&experiment.groups) {
+        let first = experiment.flows.numbered(experiment.flows.of_group(group)).next();
+        if first.is_some_and(|(_, flow)| matches!(flow.app, App::Page { .. })) {
+            refusals.add(
+                format!("flow group `{}`: app", plan.name),
+                "the guest's clients ask on one connection each, and the connections of a browser share the objects of \
+                 a page",
+                "use requests (app = { request = ..., response = ... }), or run this on the simulator",
+            );
+        }
+    }
     let expected: u64 = random(experiment).map(|random| random.expected()).sum();
     if expected > MAX_GAPS {
         refusals.add(

@@ -229,7 +229,7 @@ fn firsts(experiment: &Experiment) -> Vec<u32> {
 }
 
 fn is_waited_for(flow: &Flow) -> bool {
-    flow.app.has_barrier() || matches!(flow.app, App::Requests { .. } | App::Frames { .. })
+    flow.app.has_barrier() || matches!(flow.app, App::Requests { .. } | App::Page { .. } | App::Frames { .. })
 }
 
 fn carried(experiment: &Experiment) -> Vec<Carried> {

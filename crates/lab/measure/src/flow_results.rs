@@ -86,6 +86,7 @@ struct Group<'a> {
     exchanges: Vec<&'a WaitMeter>,
     frames: Vec<&'a FrameMeter>,
     rounds: Option<WaitSummary>,
+    pages: Option<WaitSummary>,
 }
 
 impl<'a> FlowResults<'a> {
@@ -201,6 +202,14 @@ impl<'a> FlowResults<'a> {
         self.groups[group].rounds = Some(meter.summary());
     }
 
+    /// Adds the pages of a group, by the meters of its browsers; none of a group that loads no pages.
+    pub fn pages<'m>(&mut self, group: usize, meters: impl IntoIterator<Item = &'m WaitMeter>) {
+        let mut meters = meters.into_iter().peekable();
+        if meters.peek().is_some() {
+            self.groups[group].pages = Some(WaitSummary::of(meters));
+        }
+    }
+
     /// The results of the groups, those between flows, and the rates of transfers.
     pub(crate) fn conclude(self) -> (Vec<GroupResult>, Metrics, TransferRates) {
         let end = self.end;
@@ -209,6 +218,7 @@ impl<'a> FlowResults<'a> {
             .map(|(plan, group)| GroupResult {
                 exchanges: (!group.exchanges.is_empty()).then(|| WaitSummary::of(group.exchanges)),
                 rounds: group.rounds,
+                pages: group.pages,
                 frames: (!group.frames.is_empty()).then(|| FrameSummary::of(group.frames, end)),
                 ..group.sums.result(plan.name.clone(), plan.cc.clone(), group.flows)
             })

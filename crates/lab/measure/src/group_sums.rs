@@ -128,6 +128,7 @@ impl GroupSums {
             flows_omitted: self.flows - flows.len() as u64,
             exchanges: None,
             rounds: None,
+            pages: None,
             frames: None,
             name,
             cc,

@@ -152,6 +152,10 @@ pub struct GroupResult {
     /// From the start of a round until all flows have delivered it; only if rounds wait for all flows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<WaitSummary>,
+    /// From the first request of a page to the last byte of its last object, over all browsers; only if the group loads
+    /// pages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pages: Option<WaitSummary>,
     /// Frames of all flows; only if the group writes frames.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frames: Option<FrameSummary>,

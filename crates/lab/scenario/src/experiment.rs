@@ -4,6 +4,7 @@ mod flows;
 
 use crate::HostConfig;
 use crate::facts::bytes_in;
+use crate::size_distribution::SizeDistribution;
 pub use flows::{All, Flows};
 use shoal_aqm::{ClassesConfig, Ecn, Extent, MemoryShare, QueueConfig, Tunnels};
 use shoal_cc::CcConfig;
@@ -69,7 +70,7 @@ impl Experiment {
     /// requests, which runs on the flow's paths in the opposite direction; these connections are numbered
     /// after all flows, in this order.
     pub fn asking_flows(&self) -> impl Iterator<Item = u32> + '_ {
-        let asks = |flow: &Flow| matches!(flow.app, App::Requests { .. });
+        let asks = |flow: &Flow| matches!(flow.app, App::Requests { .. } | App::Page { .. });
         // Most experiments have none, which is seen at once.
         let all = self.flows.patterns().any(asks).then(|| (0u32..).zip(&self.flows));
         all.into_iter().flatten().filter(move |(_, flow)| asks(flow)).map(|(number, _)| number)
@@ -442,6 +443,8 @@ pub struct Group {
     pub dscp: u8,
     /// Name of the tunnel through which their packets go.
     pub tunnel: Option<String>,
+    /// Distribution of the objects of its pages, if their sizes are drawn.
+    pub object_sizes: Option<SizeDistribution>,
 }
 
 /// One flow.
@@ -493,6 +496,22 @@ pub enum App {
         think: Think,
         /// The next request waits until all flows of the group have received their responses.
         barrier: bool,
+    },
+    /// A browser at the receiving end loads pages over several flows of the group, each of which asks for the next
+    /// object when its last one has come.
+    Page {
+        /// Objects of a page.
+        objects: u32,
+        /// Size of a request in bytes.
+        request_bytes: u64,
+        /// Size of an object in bytes; 0 if it is drawn from [`Group::object_sizes`].
+        object_bytes: u64,
+        /// Number of flows that a browser uses: the first of the group, those behind them, and so on.
+        connections: u32,
+        /// Number of pages; `None` if they go on until the flows stop.
+        rounds: Option<u32>,
+        /// Time from the last byte of a page to the next page.
+        think: Think,
     },
     /// Writes a frame every `interval`; a frame is useful only if it arrives within `deadline`.
     Frames {

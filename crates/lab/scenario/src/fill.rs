@@ -85,6 +85,9 @@ fn fill_group(group: &mut FlowGroup, keys: &Table<'_>) {
     if group.start.determines_count() {
         return;
     }
+    if let Workload::Pages(pages) = &group.app {
+        group.count.get_or_insert(pages.connections);
+    }
     let listed = match (&group.start, &group.rtt, &group.stop) {
         (Start::List(times), ..) => times.len(),
         (_, Some(Rtt::List(rtts)), _) => rtts.len(),

@@ -153,15 +153,17 @@ pub(crate) fn plan(scenario: &Scenario, remarks: Remarks<'_>, lists: &FlowLists)
     for (group, ends) in groups.iter_mut().zip(ends) {
         group.routes.ends = Some(ends);
     }
-    let described =
-        scenario.flows.iter().zip(hosts).zip(replacements).map(|((group, host), replacement)| Group {
+    let described = scenario.flows.iter().zip(hosts).zip(replacements).zip(&groups).map(
+        |(((group, host), replacement), plan)| Group {
             name: group.name.clone().unwrap_or_default(),
             cc: group.cc.clone(),
             replacement,
             host,
             dscp: group.dscp.unwrap_or_default().number(),
             tunnel: group.tunnel.clone(),
-        });
+            object_sizes: plan.object_sizes(),
+        },
+    );
     let experiment = Experiment {
         title: scenario.title.clone(),
         seed: scenario.seed.get(),

@@ -30,7 +30,7 @@ pub(crate) use host::key_docs_of as host_keys_of;
 pub use host::{Host, HostOptions};
 pub(crate) use impairments::impairment_docs;
 pub use impairments::{FourStates, GilbertElliott, Impairments, PathLoss, PathReorder, PathSlot};
-pub use interactive::{Encoder, Frame, Frames, Requests, Think};
+pub use interactive::{Encoder, Frame, Frames, Pages, Requests, Think};
 pub use options::CcOptions;
 pub(crate) use options::{
     NO_CONTROLLER, cc_config, describe as describe_cc_options, docs as cc_option_docs, known_preset,

@@ -130,7 +130,7 @@ impl Writer {
                 Some(now + interval)
             }
             // A server writes when it is asked, and datagrams have no connection.
-            App::Requests { .. } | App::Unresponsive { .. } => None,
+            App::Requests { .. } | App::Page { .. } | App::Unresponsive { .. } => None,
         }
     }
 
@@ -156,7 +156,7 @@ impl Writer {
         if !self.stopped {
             self.stopped = true;
             // Waiting frames and the last response are still sent, because the receiver waits for them.
-            if !matches!(app, App::Frames { .. } | App::Requests { .. }) {
+            if !matches!(app, App::Frames { .. } | App::Requests { .. } | App::Page { .. }) {
                 sender.set_greedy(config, false, now, out);
             }
             sender.close(config, now, out);

@@ -60,6 +60,31 @@ pub const DOCS: &[ModelDoc] = &[
         ],
     },
     ModelDoc {
+        name: "pages",
+        kind: ModelKind::Application,
+        summary: "Pages of objects over several connections, each of which asks for the next object when its last one \
+                  has come; how long pages take, and each object of them (exchanges).",
+        follows: "RFC 7928 section 7.2 (at least 50 objects, six connections); HTTP/1.1 with persistent connections, \
+                  RFC 9112 section 9.3",
+        differences: &[
+            Difference {
+                text: "All objects are known when a page begins. In a browser most of them are named by the first one, \
+                       which therefore takes one exchange alone.",
+                test: "a_page_takes_as_many_exchanges_in_a_row_as_each_connection_has_objects",
+            },
+            Difference {
+                text: "Connections stay open from page to page, with the window that they have then; after a pause it is \
+                       that of the stack's rule for idle connections. Browsers close them after a while.",
+                test: "connections_stay_open_between_pages",
+            },
+            Difference {
+                text: "No request is sent before the response to the one before has come (no pipelining), and there is \
+                       no TLS: RFC 7928 asks for neither.",
+                test: "a_page_takes_as_many_exchanges_in_a_row_as_each_connection_has_objects",
+            },
+        ],
+    },
+    ModelDoc {
         name: "frames",
         kind: ModelKind::Application,
         summary: "Frames at equal distances, each of use within a deadline; how many come in time, how late, how \

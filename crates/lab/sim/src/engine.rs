@@ -13,6 +13,7 @@ use crate::events::{EventQueue, Key, Timer};
 use crate::flow::{Egress, FlowState, ReceiverSlot, SenderSlot};
 use crate::network::{Arrival, Network, Rare};
 use crate::outcome::Outcome;
+use crate::pages::Browsers;
 use crate::parts::Division;
 use crate::planned::{Plan, Planned};
 use crate::recorder::{PacketSink, Recorder};
@@ -94,6 +95,7 @@ pub(crate) struct Simulation<E> {
     population: Population,
     /// One entry for each group.
     barriers: Vec<Option<Box<Barrier>>>,
+    browsers: Browsers,
     cards: Cards,
     events: u64,
     end: Time,
@@ -108,6 +110,7 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
         let population = Population::new(experiment, &mut network, &cards, keeping);
         let barriers =
             (0..count_u32(experiment.groups.len())).map(|group| Barrier::of(experiment, group)).collect();
+        let browsers = Browsers::of(experiment);
         let end = Time::ZERO + experiment.duration;
         let connections = experiment.flows.len() + experiment.asking_flows().count();
         let mut simulation = Self {
@@ -123,6 +126,7 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
             population,
             cards,
             barriers,
+            browsers,
             events: 0,
             end,
         };
@@ -594,7 +598,16 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
         self.network.catch_up_monitored(self.end);
         let (flow_bytes, events) = (self.flow_bytes(), self.events());
         let Self {
-            experiment: owner, network, slots, senders, receivers, flows, population, barriers, ..
+            experiment: owner,
+            network,
+            slots,
+            senders,
+            receivers,
+            flows,
+            population,
+            barriers,
+            browsers,
+            ..
         } = self;
         let experiment = &*owner;
         let (conservation, paths) = (network.conservation(), network.paths(experiment));
@@ -606,6 +619,9 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
             if let Some(barrier) = barrier {
                 results.rounds(group, &barrier.meter);
             }
+        }
+        for group in 0..experiment.groups.len() {
+            results.pages(group, browsers.meters(group));
         }
         let unbalanced = collector.balance().err();
         let mut measured = collector.finish(experiment, results, shoal_notices::of_run);

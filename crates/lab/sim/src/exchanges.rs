@@ -10,7 +10,10 @@ pub(crate) struct Exchanges {
     /// Slot of the connection that carries the requests.
     pub(crate) requests: usize,
     request_bytes: u64,
+    /// Bytes of the present response.
     response_bytes: u64,
+    /// Bytes of all responses up to it.
+    answered_bytes: u64,
     rounds: Option<u32>,
     think: Think,
     random: Stream,
@@ -30,14 +33,20 @@ impl Exchanges {
         flow: &Flow,
         requests: &mut impl Iterator<Item = usize>,
     ) -> Option<Box<Self>> {
-        let App::Requests { request_bytes, response_bytes, rounds, think, .. } = flow.app else {
-            return None;
+        let (request_bytes, response_bytes, rounds, think) = match flow.app {
+            App::Requests { request_bytes, response_bytes, rounds, think, .. } => {
+                (request_bytes, response_bytes, rounds, think)
+            }
+            // The browser says what is asked for, and when.
+            App::Page { request_bytes, think, .. } => (request_bytes, 0, None, think),
+            _ => return None,
         };
         let name = experiment.stream_name("think", number);
         Some(Box::new(Self {
             requests: requests.next()?,
             request_bytes,
             response_bytes,
+            answered_bytes: 0,
             rounds,
             think,
             random: Stream::new(experiment.seed, &name),
@@ -54,6 +63,7 @@ impl Exchanges {
             return None;
         }
         self.begun += 1;
+        self.answered_bytes += self.response_bytes;
         self.waiting = true;
         self.meter.on_begin(now);
         Some(self.request_bytes)
@@ -71,7 +81,16 @@ impl Exchanges {
 
     /// Total bytes of responses after which the exchange is complete.
     pub(crate) const fn answered_bytes(&self) -> u64 {
-        self.response_bytes * self.begun
+        self.answered_bytes
+    }
+
+    /// What is asked for next has so many bytes.
+    pub(crate) fn expect(&mut self, response_bytes: u64) {
+        self.response_bytes = response_bytes;
+    }
+
+    pub(crate) const fn is_stopped(&self) -> bool {
+        self.stopped
     }
 
     pub(crate) const fn response_bytes(&self) -> u64 {

@@ -26,6 +26,7 @@ mod impaired;
 mod moving_delay;
 mod network;
 mod outcome;
+mod pages;
 mod parts;
 mod planned;
 mod pool;

@@ -105,7 +105,7 @@ pub(super) fn replacement(index: usize, duration: Span, cx: &Context<'_>) -> Opt
     let group = &cx.scenario.flows[index];
     let replace = group.replace.as_ref()?;
     let keys = cx.group(index).table("replace");
-    if let Workload::Unresponsive(_) | Workload::Requests(_) = group.app {
+    if let Workload::Unresponsive(_) | Workload::Requests(_) | Workload::Pages(_) = group.app {
         let hint = "remove replace, or write another app";
         keys.refuse("only flows whose data go one way, on a connection, can have another controller", hint);
         return None;
@@ -212,7 +212,7 @@ fn receiver(index: usize, ecn: EcnSetting, cx: &Context<'_>) -> ReceiverConfig {
     let group = &cx.scenario.flows[index];
     let Some(receiver) = &group.receiver else { return ReceiverConfig::default() };
     let keys = cx.group(index).table("receiver");
-    if let Workload::Requests(_) = group.app {
+    if let Workload::Requests(_) | Workload::Pages(_) = group.app {
         let hint = "remove receiver, or write another app";
         keys.refuse("requests go both ways: their ends must be alike", hint);
     }

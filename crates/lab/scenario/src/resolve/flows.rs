@@ -16,7 +16,7 @@ use crate::flow_list::FlowList;
 use crate::quantity::{DataRate, Duration};
 use crate::remarks::Table;
 use crate::schema::{
-    Arrivals as ArrivalLaw, ConstantRate, FlowGroup, Start, Stop, Topology, TransferSize, Transfers,
+    Arrivals as ArrivalLaw, ConstantRate, FlowGroup, Pages, Start, Stop, Topology, TransferSize, Transfers,
     Unresponsive, Workload,
 };
 use crate::size_distribution::SizeDistribution;
@@ -104,6 +104,16 @@ pub(super) fn group_plan(index: usize, duration: Span, sizes: &Sizes, cx: &Conte
     if app.has_barrier() && matches!(group.stop, Some(Stop::List(_))) {
         keys.error("stop", "flows that wait for each other stop together", ONE_STOP);
     }
+    if let App::Page { connections, .. } = app {
+        if matches!(start, StartPlan::Arrivals(_)) {
+            let hint = "write start = \"0 s\", and think for random times between pages";
+            keys.error("start", "the connections of a browser do not arrive at random", hint);
+        } else if !count.is_multiple_of(connections) {
+            let message =
+                format!("{count} flows are no whole number of browsers with {connections} connections each");
+            keys.error("count", message, "write a multiple of app.connections");
+        }
+    }
     let stop = group.stop.clone();
     Some(GroupPlan { count, start, stop, app, sizes: drawn?, routes: Routes::default() })
 }
@@ -112,6 +122,11 @@ impl GroupPlan {
     /// Number of flows that do not depend on random arrivals.
     pub(super) fn fixed_count(&self) -> u32 {
         if matches!(self.start, StartPlan::Arrivals(_)) { 0 } else { self.count }
+    }
+
+    /// Distribution of the objects of pages, if their sizes are drawn.
+    pub(super) fn object_sizes(&self) -> Option<SizeDistribution> {
+        self.sizes.clone().filter(|_| matches!(self.app, App::Page { .. }))
     }
 
     /// The most flows that the group has, up to what is very unlikely.
@@ -195,6 +210,9 @@ fn check_stop(stop: &Stop, (start, last): (&StartPlan, Time), count: u32, keys: 
 /// Distribution of the transfer sizes, if they are drawn; the outer `None` is an error.
 #[allow(clippy::option_option, reason = "whether it was right, and whether sizes are drawn")]
 fn drawn_sizes(workload: &Workload, sizes: &Sizes, keys: &Table<'_>) -> Option<Option<SizeDistribution>> {
+    if let Workload::Pages(Pages { object: TransferSize::Drawn(name), .. }) = workload {
+        return named(name, sizes, "object.distribution", keys).map(Some);
+    }
     let Workload::Transfers(Transfers { transfer: TransferSize::Drawn(name), rounds, .. }) = workload else {
         return Some(None);
     };
@@ -294,6 +312,7 @@ fn app(workload: &Workload, keys: &Table<'_>) -> Option<App> {
             Some(App::OnOff { on: periods.on.span(), off: periods.off.span() })
         }
         Workload::Requests(plan) => interactive::requests(plan, keys),
+        Workload::Pages(plan) => interactive::pages(plan, keys),
         Workload::Frames(plan) => interactive::frames(plan, keys),
         Workload::Unresponsive(plan) => unresponsive(plan, keys),
     }

@@ -4,7 +4,7 @@ use super::sizes::MAX_TRANSFER_BYTES;
 use crate::experiment::{App, FrameSize, Think};
 use crate::quantity::{DataRate, Duration, Size};
 use crate::remarks::Table;
-use crate::schema;
+use crate::schema::{self, TransferSize};
 
 /// Checks the requests of a group; `keys` are those of `app`.
 pub(super) fn requests(plan: &schema::Requests, keys: &Table<'_>) -> Option<App> {
@@ -13,17 +13,59 @@ pub(super) fn requests(plan: &schema::Requests, keys: &Table<'_>) -> Option<App>
     if plan.rounds == Some(0) {
         keys.error("rounds", "the number of exchanges is 0", "write at least 1, or leave rounds out");
     }
-    let at_random = matches!(plan.think, schema::Think::Exponential(_));
-    if at_random && plan.think.mean().is_zero() {
-        keys.error("think", "the mean of the random times is 0", "as in { exponential = \"10 ms\" }");
-    }
+    let think = think(plan.think, keys);
     Some(App::Requests {
         request_bytes: request_bytes?,
         response_bytes: response_bytes?,
         rounds: plan.rounds,
-        think: Think { mean: plan.think.mean().span(), at_random },
+        think,
         barrier: plan.barrier,
     })
+}
+
+/// Checks the pages of a group; `keys` are those of `app`.
+pub(super) fn pages(plan: &schema::Pages, keys: &Table<'_>) -> Option<App> {
+    let request_bytes = size(plan.request, "request", "400 B", keys);
+    let object_bytes = match &plan.object {
+        TransferSize::Fixed(bytes) => size(*bytes, "object", "10 kB", keys),
+        // Each object has a size of its own.
+        TransferSize::Drawn(_) => Some(0),
+        TransferSize::Listed => {
+            keys.error(
+                "object",
+                "pages have no list of sizes",
+                "write a size, or { distribution = \"web-search\" }",
+            );
+            None
+        }
+    };
+    if plan.page == 0 {
+        keys.error("page", "a page has no objects", "write at least 1");
+    }
+    if plan.connections == 0 {
+        keys.error("connections", "a browser has no connections", "write at least 1");
+    }
+    if plan.rounds == Some(0) {
+        keys.error("rounds", "the number of pages is 0", "write at least 1, or leave rounds out");
+    }
+    let think = think(plan.think, keys);
+    Some(App::Page {
+        objects: plan.page,
+        request_bytes: request_bytes?,
+        object_bytes: object_bytes?,
+        connections: plan.connections.max(1),
+        rounds: plan.rounds,
+        think,
+    })
+}
+
+/// Checks a think time.
+fn think(plan: schema::Think, keys: &Table<'_>) -> Think {
+    let at_random = matches!(plan, schema::Think::Exponential(_));
+    if at_random && plan.mean().is_zero() {
+        keys.error("think", "the mean of the random times is 0", "as in { exponential = \"10 ms\" }");
+    }
+    Think { mean: plan.mean().span(), at_random }
 }
 
 /// Checks the frames of a group; `keys` are those of `app`.

@@ -2,6 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
+use super::workload::TransferSize;
 use crate::field::{Field, KeyDoc, Section};
 use crate::quantity::{DataRate, Duration, Size};
 use crate::report::Report;
@@ -29,6 +30,34 @@ pub struct Requests {
                   Systems, FAST 2008"
     )]
     pub barrier: bool,
+}
+
+/// Pages of objects, as a browser loads them: several connections, each of which asks for the next object of the page
+/// when its last one has come (HTTP/1.1 with persistent connections). A page ends with its last object; then somebody
+/// reads, and the next page begins. The flows of the group are the connections, and each `connections` of them one
+/// browser. The sending end of the group is the server.
+#[derive(Clone, PartialEq, Debug, Section)]
+pub struct Pages {
+    /// Objects of a page. RFC 7928 asks for at least 50.
+    #[key(
+        unit = "objects",
+        source = "RFC 7928 section 7.2, https://www.rfc-editor.org/rfc/rfc7928#section-7.2"
+    )]
+    pub page: u32,
+    /// Size of an object, or { distribution = "web-search" }: drawn for each object.
+    #[key(unit = "bytes | { distribution }")]
+    pub object: TransferSize,
+    /// Size of the request for an object.
+    pub request: Size,
+    /// Connections of a browser.
+    #[key(default = 6, unit = "connections", source = "RFC 7928 section 7.2")]
+    pub connections: u32,
+    /// Number of pages that each browser loads. They follow one another.
+    #[key(otherwise = "until the flow stops")]
+    pub rounds: Option<u32>,
+    /// Time from the last byte of a page to the next page: a time, or { exponential = "10 s" } for random times.
+    #[key(default = "0 s", unit = "time | { exponential }")]
+    pub think: Think,
 }
 
 /// Frames that are useful only until a deadline, such as video. Every frame is sent, in order; none is skipped.

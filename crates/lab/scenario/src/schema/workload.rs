@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::interactive::{Frames, Requests};
+use super::interactive::{Frames, Pages, Requests};
 use crate::experiment::Codepoint;
 use crate::field::{Field, KeyDoc, Section, choices, suggest};
 use crate::quantity::{DataRate, Duration, Size};
@@ -22,6 +22,8 @@ pub enum Workload {
     OnOff(OnOff),
     /// Requests and their responses.
     Requests(Requests),
+    /// Pages of objects.
+    Pages(Pages),
     /// Frames with a deadline.
     Frames(Frames),
     /// Packets without a connection (UDP).
@@ -142,7 +144,7 @@ impl Field for TransferSize {
 }
 
 const HINT: &str = "write \"bulk\", { transfer = \"800 kB\", rounds = 50, every = \"100 ms\" }, { request = \"200 \
-                    B\", response = \"20 kB\" }, { frame = \"20 kB\", every = \"40 ms\", deadline = \"100 ms\" }, { \
+                    B\", response = \"20 kB\" }, { page = 60, object = \"10 kB\", request = \"400 B\" }, { frame = \"20 kB\", every = \"40 ms\", deadline = \"100 ms\" }, { \
                     constant_rate = \"1 Mbit/s\" }, { on = \"1 s\", off = \"1 s\" } or { unresponsive = \"1 Mbit/s\" }";
 
 impl Field for Workload {
@@ -163,6 +165,8 @@ impl Field for Workload {
                     Transfers::read_table(entries, &[], &node.mark, report).map(Self::Transfers)
                 } else if has("constant_rate") {
                     ConstantRate::read_table(entries, &[], &node.mark, report).map(Self::ConstantRate)
+                } else if has("page") || has("object") {
+                    Pages::read_table(entries, &[], &node.mark, report).map(Self::Pages)
                 } else if has("request") || has("response") {
                     Requests::read_table(entries, &[], &node.mark, report).map(Self::Requests)
                 } else if has("frame") || has("deadline") {
@@ -189,6 +193,7 @@ impl Field for Workload {
             Self::ConstantRate(section) => section.write(),
             Self::OnOff(section) => section.write(),
             Self::Requests(section) => section.write(),
+            Self::Pages(section) => section.write(),
             Self::Frames(section) => section.write(),
             Self::Unresponsive(section) => section.write(),
         }
@@ -198,6 +203,7 @@ impl Field for Workload {
             "transfers" => Transfers::key_docs(),
             "constant-rate" => ConstantRate::key_docs(),
             "requests" => Requests::key_docs(),
+            "pages" => Pages::key_docs(),
             "frames" => Frames::key_docs(),
             "on-off" => OnOff::key_docs(),
             "unresponsive" => Unresponsive::key_docs(),
@@ -210,6 +216,7 @@ impl Field for Workload {
             Transfers::schema(),
             ConstantRate::schema(),
             Requests::schema(),
+            Pages::schema(),
             Frames::schema(),
             OnOff::schema(),
             Unresponsive::schema(),

@@ -3,6 +3,8 @@
 use super::Simulation;
 use crate::app::Application;
 use crate::events::Timer;
+use crate::flow::FlowState;
+use crate::pages::Next;
 use shoal_scenario::{App, Experiment};
 use shoal_trace::DeliveryKind;
 use shoal_units::{Span, Time};
@@ -20,6 +22,7 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
         }
         match state.app {
             App::Requests { barrier, .. } => self.on_answer(slot, barrier, now),
+            App::Page { .. } => self.on_object(slot, now),
             App::Frames { .. } => self.on_frames(slot, now),
             _ => {
                 state.writer.on_delivered(now);
@@ -44,7 +47,16 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
 
     /// Sends the request of a flow's client; the first request opens both connections.
     pub(super) fn ask(&mut self, flow: usize, now: Time) {
-        let Application::Exchanges(exchanges) = &mut self.flows[flow].application else { return };
+        let FlowState { number, group, app, application, .. } = &mut self.flows[flow];
+        let Application::Exchanges(exchanges) = application else { return };
+        if let App::Page { .. } = app {
+            if exchanges.is_stopped() {
+                return;
+            }
+            let object = self.browsers.of_flow(*group, *number).and_then(|browser| browser.take(now));
+            let Some(bytes) = object else { return };
+            exchanges.expect(bytes);
+        }
         let (first, requests) = (exchanges.is_first(), exchanges.requests);
         let Some(bytes) = exchanges.ask(now) else { return };
         let (asked, answered) = (exchanges.asked_bytes(), exchanges.answered_bytes());
@@ -71,13 +83,57 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
         let (over, think) = (exchanges.is_over(), if barrier { Span::ZERO } else { exchanges.think() });
         self.note(flow, DeliveryKind::Exchange, took, None, now);
         if over {
-            self.close_flow(flow, now);
-            self.with_sender(requests, now, |sender, config, out| sender.close(config, now, out));
+            self.close_both(flow, requests, now);
         }
         if barrier {
             self.arrive(flow, now);
         } else if !over {
             self.schedule(now.saturating_add(think), flow, Timer::Application);
+        }
+    }
+
+    /// Closes both connections of a client.
+    fn close_both(&mut self, flow: usize, requests: usize, now: Time) {
+        self.close_flow(flow, now);
+        self.with_sender(requests, now, |sender, config, out| sender.close(config, now, out));
+    }
+
+    /// Handles a complete object of a page.
+    fn on_object(&mut self, flow: usize, now: Time) {
+        let FlowState { number, group, application, .. } = &mut self.flows[flow];
+        let Application::Exchanges(exchanges) = application else { return };
+        let (took, requests) = (exchanges.on_answer(now), exchanges.requests);
+        let is_stopped = exchanges.is_stopped();
+        let Some(browser) = self.browsers.of_flow(*group, *number) else { return };
+        let (next, flows) = (browser.on_object(now), browser.flows.clone());
+        self.note(flow, DeliveryKind::Exchange, took, None, now);
+        if is_stopped {
+            self.close_both(flow, requests, now);
+        }
+        match next {
+            Next::Wait => {}
+            Next::Object => self.ask(flow, now),
+            Next::Page(at) => {
+                let has_started = |number: &u32| self.experiment.flows.of(*number).start <= now;
+                for number in flows.filter(has_started).collect::<Vec<_>>() {
+                    self.schedule(at, self.slots.of(number), Timer::Application);
+                }
+            }
+            Next::End => {
+                for number in flows {
+                    self.leave(self.slots.of(number), now);
+                }
+            }
+        }
+    }
+
+    /// A browser that loads no more pages gives up a connection, if it has used it.
+    fn leave(&mut self, flow: usize, now: Time) {
+        let Application::Exchanges(exchanges) = &mut self.flows[flow].application else { return };
+        let (is_open, requests) = (!exchanges.is_first() && !exchanges.is_stopped(), exchanges.requests);
+        exchanges.stop();
+        if is_open {
+            self.close_both(flow, requests, now);
         }
     }
 

@@ -93,7 +93,7 @@ impl Population {
 fn end(app: &App) -> u32 {
     match app {
         App::Unresponsive { .. } => TO_SINK,
-        App::Requests { .. } => TO_PEER,
+        App::Requests { .. } | App::Page { .. } => TO_PEER,
         _ => TO_RECEIVER,
     }
 }

@@ -138,7 +138,9 @@ fn refusals(experiment: &Experiment) -> Vec<Refusal> {
             App::Transfers { barrier: true, .. } => {
                 "the flows of the group wait for each other at a barrier, without delay"
             }
-            App::Requests { .. } => "client and server share the state of an exchange, without delay",
+            App::Requests { .. } | App::Page { .. } => {
+                "client and server share the state of an exchange, without delay"
+            }
             App::Frames { .. } => "the receiver counts frames by when they were written, without delay",
             App::Unresponsive { .. } => "both ends of a flow without connection share one meter",
             App::Transfers { .. } | App::Bulk | App::ConstantRate { .. } | App::OnOff { .. } => continue,
