@@ -429,6 +429,9 @@ class GroupResult(TypedDict):
     exchanges: NotRequired[WaitSummary]
     #: From the start of a round until all flows have delivered it; only if rounds wait for all flows.
     rounds: NotRequired[WaitSummary]
+    #: From the first request of a page to the last byte of its last object, over all browsers; only if the group loads
+    #: pages.
+    pages: NotRequired[WaitSummary]
     #: Frames of all flows; only if the group writes frames.
     frames: NotRequired[FrameSummary]
 
@@ -538,6 +541,11 @@ class DatagramSummary(TypedDict):
     marked: int
     #: One-way delay in seconds.
     delay_s: Distribution
+    #: By how much delays exceed the smallest of them, in seconds (packet delay variation, RFC 5481 section 4.2).
+    variation_s: Distribution
+    #: Absolute difference between the delays of two packets that were sent one after the other, if both arrived, in
+    #: seconds (inter-packet delay variation, RFC 5481 section 4.1).
+    successive_variation_s: Distribution
 
 
 class WaitSummary(TypedDict):

@@ -318,6 +318,8 @@ def _comparison_column(runs: Runs) -> list[tuple[str, str]]:
             cells.append((f"{name}: response P99", shown(runs, "exchange_ms", name, "p99")))
         if group.get("rounds"):
             cells.append((f"{name}: round P99", shown(runs, "round_ms", name, "p99")))
+        if group.get("pages"):
+            cells.append((f"{name}: page P99", shown(runs, "page_ms", name, "p99")))
         if group.get("frames"):
             cells.append((f"{name}: frames on time", shown(runs, "frames_on_time", name)))
     cells += totals(runs)

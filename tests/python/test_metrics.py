@@ -107,6 +107,7 @@ def hand_made() -> dict[str, Any]:
                 {"reductions": 100, "timeouts": 0},
                 exchanges={"time_s": {"mean": 0.1, "p50": 0.1, "p99": 0.4}},
                 rounds={"time_s": {"mean": 0.2, "p50": 0.2, "p99": 0.8}},
+                pages={"time_s": {"mean": 0.3, "p50": 0.3, "p99": 1.2}},
                 frames={"on_time_fraction": 0.75, "stalled_s": 1.5},
             ),
         ],
@@ -201,6 +202,7 @@ BY_HAND = {
     "fct_ms('reno', 'p99')": 500.0,
     "exchange_ms('dctcp')": 100.0,
     "round_ms('dctcp', 'p99')": 800.0,
+    "page_ms('dctcp', 'p99')": 1200.0,
     "frames_on_time('dctcp')": 0.75,
     "stalled_s('dctcp')": 1.5,
     "marks()": 200.0,
@@ -269,6 +271,18 @@ ELSEWHERE = {
             "step_undershoot_ms",
         ),
         "test_schedules.py",
+    ),
+    **dict.fromkeys(
+        (
+            "startup_ms",
+            "loss_interval_ms",
+            "loss_synchronisation",
+            "goodput_window_mbps",
+            "one_way_delay_ms",
+            "delay_variation_ms",
+            "successive_variation_ms",
+        ),
+        "test_flow_quality.py",
     ),
     **dict.fromkeys(
         ("step_peak_ms", "step_below_target_ms", "step_recovery_ms", "step_utilisation"), "test_schedules.py"

@@ -19,6 +19,7 @@ FILES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.toml"))
 LONGEST_S = 3.0
 # Settings that a shortened run has to bring forward, and runs that are shortened further.
 EARLIER: dict[str, Mapping[str, object]] = {
+    "background.toml": {"flows[1].start": "1 s", "flows[1].stop": "2 s"},
     "unresponsive.toml": {"flows[2].start": "1 s", "flows[2].stop": "2 s"},
     "web-search.toml": {"flows[0].start": {"load": 0.6, "until": "1 s"}},
     **FABRICS,
@@ -69,6 +70,9 @@ def check_waits(group: dict[str, Any], facts: dict[str, Any]) -> None:
     if "rounds" in group:
         assert group["rounds"]["count"] > 0
         assert group["rounds"]["time_s"]["min"] > facts["base_rtt_s"]
+    if "pages" in group:
+        assert group["pages"]["count"] > 0
+        assert group["pages"]["time_s"]["min"] >= group["exchanges"]["time_s"]["min"]
     if "frames" in group:
         frames = group["frames"]
         assert frames["due"] == frames["on_time"] + frames["late"] + frames["missing"] > 0
@@ -78,7 +82,7 @@ def check_waits(group: dict[str, Any], facts: dict[str, Any]) -> None:
 def test_every_traffic_form_is_shown_by_some_scenario() -> None:
     apps = [group["app"] for name in FILES for group in shoal.Scenario.from_file(FOLDER / name).resolved["flows"]]
     forms = {next(iter(app)) if isinstance(app, dict) else app for app in apps}
-    keys = {"transfer", "request", "frame", "constant_rate", "unresponsive", "bulk"}
+    keys = {"transfer", "request", "page", "frame", "constant_rate", "unresponsive", "bulk"}
     assert keys <= forms | {key for app in apps if isinstance(app, dict) for key in app}
 
 
@@ -89,6 +93,36 @@ def test_queue_length_decides_about_video() -> None:
     plain = shoal.run(scenario.override({"bottleneck.aqm": {"kind": "fifo"}})).summary
     for group in ("video-dctcp", "video-cubic"):
         assert dual[f"on_time_{group}"] > plain[f"on_time_{group}"] + 0.3  # type: ignore[operator]
+
+
+def test_queue_length_decides_about_pages() -> None:
+    """The point of the example: behind a plain buffer each of the ten objects in a row waits in its queue."""
+    scenario = shoal.Scenario.from_file(FOLDER / "web-pages.toml").override({"duration": "20 s"})
+    codel = shoal.run(scenario)
+    plain = shoal.run(scenario.override({"bottleneck.aqm": {"kind": "fifo"}}))
+    assert plain.metric("page_ms('web')") > 1.5 * codel.metric("page_ms('web')")
+    # Sixty objects over six connections are at least ten exchanges in a row on one of them.
+    for run in (codel, plain):
+        assert run.metric("page_ms('web')") > 10 * 40
+
+
+def test_background_traffic_gives_way() -> None:
+    """The point of the example: beside NewReno LEDBAT gets next to nothing, but below its target it is an equal."""
+    visit = {"warmup": "30 s", "duration": "45 s"}
+    scenario = shoal.Scenario.from_file(FOLDER / "background.toml").override(visit)
+    # Two packets in a round trip of 120 ms at least are 200 kbit/s of 10 Mbit/s, once NewReno has filled the buffer.
+    assert shoal.run(scenario).metric("share('background')") < 0.1
+    codel = shoal.run(scenario.override({"bottleneck.aqm": {"kind": "codel"}}))
+    assert 0.35 < codel.metric("share('background')") < 0.65
+
+
+def test_flows_through_two_queues_get_less_than_those_through_one() -> None:
+    """The point of the example: both links are full, and flows that pass both are dropped by both."""
+    run = shoal.run(shoal.Scenario.from_file(FOLDER / "two-queues.toml").override({"duration": "40 s"}))
+    assert [link["name"] for link in run.bottlenecks] == ["pie", "codel"]
+    assert all(link["utilisation"] > 0.9 and link["dropped"] > 0 for link in run.bottlenecks)
+    for group in ("first-only", "second-only"):
+        assert run.metric(f"rate_ratio('{group}', 'both')") > 1.1
 
 
 def test_video_that_adapts_is_in_time_behind_two_queues() -> None:

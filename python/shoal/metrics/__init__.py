@@ -1,11 +1,11 @@
 """The metrics of runs: one declaration each, and the expressions over them.
 
 A metric is a function of a result below :func:`shoal.metrics.registry.declare`; ``links`` has those of a queue,
-``groups`` those of flows, ``cuts`` those of traced windows, ``steps`` those of links that change. Everything else reads
-the list that they make.
+``groups`` those of flows, ``cuts`` those of traced windows, ``steps`` those of links that change, ``flow_quality``
+those of flows that RFC 7928 asks for. Everything else reads the list that they make.
 """
 
-from shoal.metrics import links, groups, cuts, steps  # noqa: F401, I001  (they fill the list, in this order)
+from shoal.metrics import links, groups, cuts, steps, flow_quality  # noqa: F401, I001  (they fill the list, in this order)
 from shoal.metrics.language import check_metric, default_metrics, measured, metric, recording
 from shoal.metrics.registry import (
     Metric,

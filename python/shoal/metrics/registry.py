@@ -41,6 +41,7 @@ class Recorded(StrEnum):
     CONTROLLER = "changes of the windows of a group's first flow"
     CONTROLLERS = "changes of the windows of all flows"
     FLOWS = "every flow of a group"
+    SEGMENTS = "packets of a flow of each group"
 
 
 class Of(Enum):

@@ -1,5 +1,7 @@
-//! Measures unresponsive traffic: numbered packets that are not acknowledged.
+//! Measures unresponsive traffic: numbered packets that are not acknowledged. What varies of their delays follows
+//! [RFC 5481](https://www.rfc-editor.org/rfc/rfc5481).
 
+use crate::delay_variation::{DelayVariation, above_least};
 use crate::fields::described;
 use crate::{Distribution, Histogram};
 use serde::{Deserialize, Serialize};
@@ -20,6 +22,13 @@ pub struct DatagramSummary {
     pub marked: u64,
     /// One-way delay in seconds.
     pub delay_s: Distribution,
+    /// By how much delays exceed the smallest of them, in seconds (packet delay variation, RFC 5481 section 4.2).
+    #[serde(default)]
+    pub variation_s: Distribution,
+    /// Absolute difference between the delays of two packets that were sent one after the other, if both arrived, in
+    /// seconds (inter-packet delay variation, RFC 5481 section 4.1).
+    #[serde(default)]
+    pub successive_variation_s: Distribution,
 }
 }
 
@@ -39,6 +48,7 @@ pub struct DatagramMeter {
     beyond: u64,
     /// Delay in picoseconds from the first bit sent to the last bit received.
     delay: Histogram,
+    variation: DelayVariation,
     delivered_bytes: u64,
     marks_seen: u64,
 }
@@ -55,6 +65,7 @@ impl DatagramMeter {
             marked: 0,
             beyond: 0,
             delay: Histogram::new(),
+            variation: DelayVariation::new(),
             delivered_bytes: 0,
             marks_seen: 0,
         }
@@ -84,6 +95,7 @@ impl DatagramMeter {
         self.marked += u64::from(marked);
         self.beyond = self.beyond.max(number + 1);
         self.delay.record((now - sent).as_picos());
+        self.variation.on_received(number - self.first, now - sent);
     }
 
     /// Whether packet `index` of the window has not arrived before.
@@ -110,12 +122,15 @@ impl DatagramMeter {
     /// packets that were sent after the last arrival may still arrive.
     pub fn summary(&self) -> DatagramSummary {
         let seen = self.beyond.saturating_sub(self.first);
+        let delay_s = self.delay.distribution(Span::from_secs(1).as_picos() as f64);
         DatagramSummary {
             sent: self.sent_ever - self.first,
             received: self.received,
             lost: seen - self.received,
             marked: self.marked,
-            delay_s: self.delay.distribution(Span::from_secs(1).as_picos() as f64),
+            delay_s,
+            variation_s: above_least(&delay_s),
+            successive_variation_s: self.variation.distribution(),
         }
     }
 }

@@ -5,6 +5,7 @@ mod card;
 mod class_meter;
 mod collector;
 mod datagram_meter;
+mod delay_variation;
 mod distributions;
 mod fields;
 mod finished;
