@@ -27,6 +27,7 @@ KINDS: dict[str, tuple[type, ...]] = {
 RUNS: dict[str, dict[str, object]] = {
     "coexistence": {"duration": "6 s", "warmup": "1 s"},
     "requests": {"duration": "2 s", "warmup": "0.5 s"},
+    "web-pages": {"duration": "4 s", "warmup": "1 s"},
     "video": {"duration": "3 s", "warmup": "1 s"},
     "adaptive-video": {"duration": "3 s", "warmup": "1 s"},
     "unresponsive": {"duration": "7 s", "warmup": "1 s"},

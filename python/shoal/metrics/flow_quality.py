@@ -36,7 +36,7 @@ def startup_s(result: RunRecord, group: str) -> float | None:
     for number, flow in _numbered(result, group):
         rows = _segments(result, number).filter(_is("sender", "send"))
         if rows.height and flow["start_s"] is not None:
-            times.append(float(rows["time_ps"].min()) / 1e12 - flow["start_s"])  # type: ignore[arg-type]
+            times.append(min(rows["time_ps"].to_list()) / 1e12 - flow["start_s"])
     return math.fsum(times) / len(times) if times else None
 
 

@@ -51,6 +51,25 @@ fn applications_in_the_guests_words() {
     }
 }
 
+/// The connections of a browser share the objects of a page; each client of the guest has a connection of its own.
+#[test]
+fn pages_and_controllers_without_a_module_are_refused() {
+    let refused = |group: &str| {
+        let refusals = plan(&format!("flows = [{{ rtt = \"20 ms\", {group} }}]")).unwrap_err();
+        assert!(refusals.iter().all(|refusal| !refusal.hint.is_empty()));
+        refusals.into_iter().map(|refusal| (refusal.place, refusal.reason)).collect::<Vec<_>>()
+    };
+    let app = "name = \"web\", cc = \"reno\", app = { page = 60, object = \"10 kB\", request = \"400 B\" }";
+    let pages = refused(app);
+    assert_eq!(pages.len(), 1, "{pages:?}");
+    assert_eq!(pages[0].0, "flow group `web`: app");
+    assert!(pages[0].1.contains("share the objects of a page"), "{pages:?}");
+    let ledbat = refused("cc = \"ledbat\"");
+    assert!(
+        ledbat.iter().any(|(_, reason)| reason.contains("no kernel has the congestion control `ledbat`"))
+    );
+}
+
 #[test]
 fn what_is_timed_on_arrival_is_delayed_on_its_way() {
     let with =

@@ -73,8 +73,8 @@ pub const DOCS: &[ModelDoc] = &[
                 test: "a_page_takes_as_many_exchanges_in_a_row_as_each_connection_has_objects",
             },
             Difference {
-                text: "Connections stay open from page to page, with the window that they have then; after a pause it is \
-                       that of the stack's rule for idle connections. Browsers close them after a while.",
+                text: "Connections stay open from page to page, with the window that they have then; after a pause it \
+                       is that of the stack's rule for idle connections. Browsers close them after a while.",
                 test: "connections_stay_open_between_pages",
             },
             Difference {

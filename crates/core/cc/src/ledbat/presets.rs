@@ -18,7 +18,8 @@ const LEDBAT_DOC: ModelDoc = ModelDoc {
     differences: &[
         Difference {
             text: "Delays are differences of TCP timestamps, in ticks of 1 ms as Linux has them (clock_us); RFC 6817 \
-                   leaves stamps and their resolution to the protocol. A target of a few ticks is met to within a tick.",
+                   leaves stamps and their resolution to the protocol. A target of a few ticks is met to within a \
+                   tick.",
             test: "a_coarse_clock_moves_the_queue_by_at_most_a_tick",
         },
         Difference {
@@ -33,8 +34,8 @@ const LEDBAT_DOC: ModelDoc = ModelDoc {
             test: "duplicates_give_no_sample",
         },
         Difference {
-            text: "While the endpoint repairs a loss, and in CWR, the window is the endpoint's, which takes it to half; \
-                   samples are taken and change nothing. In RFC 6817 the window goes on to follow the delay.",
+            text: "While the endpoint repairs a loss, and in CWR, the window is the endpoint's, which takes it to \
+                   half; samples are taken and change nothing. In RFC 6817 the window goes on to follow the delay.",
             test: "samples_in_recovery_leave_the_window_to_the_endpoint",
         },
         Difference {
@@ -43,8 +44,8 @@ const LEDBAT_DOC: ModelDoc = ModelDoc {
             test: "the_window_exceeds_an_unused_one_by_the_allowed_increase",
         },
         Difference {
-            text: "The congestion timeout is TCP's retransmission timeout. After it the next ACK brings the window back \
-                   to MIN_CWND, as in RFC 6817.",
+            text: "The congestion timeout is TCP's retransmission timeout. After it the next ACK brings the window \
+                   back to MIN_CWND, as in RFC 6817.",
             test: "after_a_timeout_the_window_grows_from_the_smallest_on",
         },
         Difference {

@@ -63,8 +63,8 @@ fn at_the_target_the_window_stays() {
     assert_eq!(exact(&flow), 50.0);
 }
 
-/// With the whole window in a queue behind a link of C packets a second and a base delay b, the delay is W / C - b. Then
-/// the distance e from the target obeys de/dt = -GAIN e / (TARGET W): it falls by e in TARGET W / GAIN.
+/// With the whole window in a queue behind a link of C packets a second and a base delay b, the delay is W / C - b.
+/// Then the distance e from the target obeys de/dt = -GAIN e / (TARGET W): it falls by e in TARGET W / GAIN.
 #[test]
 fn behind_a_link_the_delay_approaches_the_target_exponentially() {
     const PACKETS_PER_S: f64 = 5000.0;

@@ -1,4 +1,5 @@
-//! Interactive applications: requests and responses, and frames with a deadline.
+//! Interactive applications: requests and responses, pages of objects as [RFC
+//! 7928](https://www.rfc-editor.org/rfc/rfc7928) has them, and frames with a deadline.
 
 use serde_json::{Value as Json, json};
 

@@ -144,7 +144,8 @@ impl Field for TransferSize {
 }
 
 const HINT: &str = "write \"bulk\", { transfer = \"800 kB\", rounds = 50, every = \"100 ms\" }, { request = \"200 \
-                    B\", response = \"20 kB\" }, { page = 60, object = \"10 kB\", request = \"400 B\" }, { frame = \"20 kB\", every = \"40 ms\", deadline = \"100 ms\" }, { \
+                    B\", response = \"20 kB\" }, { page = 60, object = \"10 kB\", request = \"400 B\" }, { frame = \
+                    \"20 kB\", every = \"40 ms\", deadline = \"100 ms\" }, { \
                     constant_rate = \"1 Mbit/s\" }, { on = \"1 s\", off = \"1 s\" } or { unresponsive = \"1 Mbit/s\" }";
 
 impl Field for Workload {

@@ -1,4 +1,4 @@
-//! The numbers of LEDBAT.
+//! The numbers of LEDBAT, and what [RFC 7928](https://www.rfc-editor.org/rfc/rfc7928) asks of them.
 
 use serde_json::{Value as Json, json};
 use shoal_cc::LedbatConfig;
