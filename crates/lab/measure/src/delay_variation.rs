@@ -105,8 +105,9 @@ mod tests {
         let delay = delays.distribution(1e12);
         let above = above_least(&delay);
         // 0, 5, 2 and 40 ms; their mean is 11.75 ms.
-        assert_eq!((above.min, above.max), (Some(0.0), Some(0.04)));
+        assert_eq!(above.min, Some(0.0));
         assert!((above.mean.unwrap() - 0.01175).abs() < 1e-12);
+        assert!((above.max.unwrap() - 0.04).abs() < 1e-12);
         assert_eq!(above.sd, delay.sd);
         assert_eq!(above_least(&Distribution::default()), Distribution::default());
     }

@@ -86,7 +86,7 @@ fn fill_group(group: &mut FlowGroup, keys: &Table<'_>) {
         return;
     }
     if let Workload::Pages(pages) = &group.app {
-        group.count.get_or_insert(pages.connections);
+        group.count.get_or_insert(pages.connections.max(1));
     }
     let listed = match (&group.start, &group.rtt, &group.stop) {
         (Start::List(times), ..) => times.len(),

@@ -49,7 +49,7 @@ const LEDBAT_DOC: ModelDoc = ModelDoc {
             test: "after_a_timeout_the_window_grows_from_the_smallest_on",
         },
         Difference {
-            text: "A mark is answered like a loss; RFC 6817 does not mention ECN.",
+            text: "A mark is answered like a loss; the algorithm of RFC 6817 section 2.4.2 has no answer to marks.",
             test: "a_loss_and_a_mark_halve_the_window_down_to_the_smallest",
         },
         Difference {

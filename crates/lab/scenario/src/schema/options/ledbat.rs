@@ -28,7 +28,10 @@ pub(super) struct LedbatOptions {
     #[key(unit = "minutes", source = "RFC 6817 section 2.5: 10")]
     pub base_history_minutes: Option<BaseHistory>,
     /// Samples of which the lowest is the present delay (CURRENT_FILTER); 1 takes each as it is.
-    #[key(unit = "samples", source = "RFC 6817 section 3.1.2 (minimum filter); a value is not given there")]
+    #[key(
+        unit = "samples",
+        source = "RFC 6817 section 2.4.2: the filter is open; ns-3 TcpLedbat NoiseFilterLen: 4"
+    )]
     pub current_filter: Option<CurrentFilter>,
     /// Tick of the timestamp clocks of both hosts.
     #[key(unit = "us", source = "RFC 7323 section 5.4; Linux TCP_TS_HZ: 1,000")]
