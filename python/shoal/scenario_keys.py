@@ -651,6 +651,38 @@ class FlowCcOptions(TypedDict):
     burst_shift: NotRequired[int]
     classic_fallback: NotRequired[bool]
     fallback_constants: NotRequired[Literal["scaled", "of-20-bits"]]
+    high_gain_q8: NotRequired[int]
+    drain_gain_q8: NotRequired[int]
+    cwnd_gain_q8: NotRequired[int]
+    probe_gain_q8: NotRequired[int]
+    yield_gain_q8: NotRequired[int]
+    bandwidth_rounds: NotRequired[int]
+    min_rtt_window_ms: NotRequired[int]
+    probe_rtt_ms: NotRequired[int]
+    full_bandwidth_threshold_q8: NotRequired[int]
+    full_bandwidth_rounds: NotRequired[int]
+    pacing_margin_percent: NotRequired[int]
+    random_phases: NotRequired[int]
+    extra_acked_gain_q8: NotRequired[int]
+    models_policers: NotRequired[bool]
+    startup_pacing_gain_percent: NotRequired[int]
+    drain_pacing_gain_percent: NotRequired[int]
+    down_pacing_gain_percent: NotRequired[int]
+    up_pacing_gain_percent: NotRequired[int]
+    cwnd_gain_percent: NotRequired[int]
+    up_cwnd_gain_percent: NotRequired[int]
+    probe_rtt_cwnd_gain_percent: NotRequired[int]
+    loss_threshold_permille: NotRequired[int]
+    beta_percent: NotRequired[int]
+    headroom_percent: NotRequired[int]
+    full_bandwidth_threshold_percent: NotRequired[int]
+    startup_losses: NotRequired[int]
+    drain_rounds: NotRequired[int]
+    extra_acked_rounds: NotRequired[int]
+    probe_rtt_interval_ms: NotRequired[int]
+    probe_wait_ms: NotRequired[int]
+    probe_wait_random_ms: NotRequired[int]
+    probe_rounds: NotRequired[int]
     target_us: NotRequired[int]
     gain_percent: NotRequired[int]
     allowed_increase: NotRequired[int]
@@ -683,12 +715,23 @@ class FlowHost(TypedDict):
     cpu_per_kilobyte: NotRequired[str]
 
 
+class FlowReceiverMisbehaviour(TypedDict):
+    """Keys: What it does wrong, in order to get more than its share, or by mistake. On the simulator only."""
+
+    ack_pieces: NotRequired[int]
+    ack_copies: NotRequired[int]
+    packets_ahead: NotRequired[int]
+    hides_marks: NotRequired[bool]
+    silent_from: NotRequired[str]
+
+
 class FlowReceiver(TypedDict):
     """Keys: Properties of the receiving end that differ from the sending end."""
 
     stack: NotRequired[str]
     feedback: NotRequired[Literal["classic", "dctcp", "accurate"]]
     delays_cwr_acks: NotRequired[bool]
+    misbehaviour: NotRequired[FlowReceiverMisbehaviour]
 
 
 # Keys: the table flow rtt from.

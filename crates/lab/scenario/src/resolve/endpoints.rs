@@ -1,7 +1,9 @@
 //! The endpoint configuration of each flow group.
 
 use shoal_cc::{CcConfig, CubicArithmetic, CubicConfig, EcnUse};
-use shoal_tcp::{CwrAck, EcnFeedback, EcnSetting, EndpointConfig, Misbehaviour, Profile, ReceiverConfig, Tso};
+use shoal_tcp::{
+    CwrAck, EcnFeedback, EcnSetting, EndpointConfig, Misbehaviour, Profile, ReceiverConfig, Tso,
+};
 
 use shoal_units::Span;
 
