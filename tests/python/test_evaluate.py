@@ -18,7 +18,7 @@ from shoal.again import Again
 from shoal.errors import UsageError
 from shoal.evaluate import contenders, rfc7928, rfc9743
 from shoal.evaluate.evaluation import Evaluation
-from shoal.evaluate.model import Clause, Guide, Level, Setting
+from shoal.evaluate.model import Clause, Guide, Level, Setting, varied
 from shoal.evaluate.rfc7928 import bottleneck
 from shoal.evaluate.running import run_guide
 from shoal.evaluate.tables import matrix, overview, refusals, table_of
@@ -184,6 +184,22 @@ def test_the_loss_of_all_feedback_is_answered_by_every_controller() -> None:
     assert points.height == 3
     assert points["mean"].min() >= 1
     assert points["mean"].max() <= 9
+
+
+def test_bbr_loses_in_short_buffers_and_cubic_does_not() -> None:
+    # RFC 9743's own example, section 5.1.3, with two flows: lasting loss below 1.5 BDP, none from 2 BDP on. Bounds: 2 %
+    # and 0.2 % for BBR, 1 % for CUBIC anywhere.
+    guide = rfc9743.guide()
+    clause = next(clause for clause in guide.clauses if clause.number == "5.1.3")
+    (many,) = clause.experiments
+    two = dataclasses.replace(many, axes=(varied(many.axes[0].keys[0], [2]),))
+    only = dataclasses.replace(guide, clauses=[dataclasses.replace(clause, experiments=[two])])
+    some = [contenders.controller(name) for name in ("bbr", "cubic")]
+    points = run_guide(only, some, seeds=2).to_polars().filter(metric="lost_percent")
+    lost = {(row["contender"], row["path"]): row["mean"] for row in points.iter_rows(named=True)}
+    assert min(lost["bbr", f"6.1 FIFO of {bdp} BDP"] for bdp in ("0.25", "0.5", "1")) > 2, lost
+    assert max(lost["bbr", f"6.1 FIFO of {bdp} BDP"] for bdp in ("2", "4")) < 0.2, lost
+    assert max(part for (name, _), part in lost.items() if name == "cubic") < 1, lost
 
 
 def test_the_formula_is_set_beside_what_a_fifo_loses() -> None:

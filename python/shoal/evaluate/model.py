@@ -170,6 +170,11 @@ class Guide:
         return f"{self.url}#section-{number}"
 
 
+def in_order(clauses: Sequence[Clause]) -> list[Clause]:
+    """Sections in the order of their numbers."""
+    return sorted(clauses, key=lambda clause: tuple(map(int, clause.number.split("."))))
+
+
 def varied(key: str, values: Sequence[object]) -> Factor:
     """An axis of an experiment."""
     return axis(key, values)

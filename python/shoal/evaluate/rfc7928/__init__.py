@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shoal.evaluate.model import Guide, Setting
-from shoal.evaluate.rfc7928 import paths, rtts, stability, transports
+from shoal.evaluate.model import Guide, Setting, in_order
+from shoal.evaluate.rfc7928 import mixes, paths, rtts, stability, transports
 
 
 def guide(contenders: Sequence[Setting]) -> Guide:
@@ -14,5 +14,13 @@ def guide(contenders: Sequence[Setting]) -> Guide:
         "RFC 7928",
         "Characterization Guidelines for Active Queue Management (AQM)",
         "https://www.rfc-editor.org/rfc/rfc7928",
-        [*transports.clauses(contenders), *rtts.clauses(), *stability.clauses(), *paths.clauses(contenders)],
+        in_order(
+            [
+                *transports.clauses(contenders),
+                *rtts.clauses(),
+                *mixes.clauses(),
+                *stability.clauses(),
+                *paths.clauses(contenders),
+            ]
+        ),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.evaluate.model import Clause, Guide
+from shoal.evaluate.model import Guide, in_order
 from shoal.evaluate.rfc9743 import collapse, criteria, misbehaviour
 
 
@@ -12,9 +12,5 @@ def guide() -> Guide:
         "RFC 9743",
         "Specifying New Congestion Control Algorithms",
         "https://www.rfc-editor.org/rfc/rfc9743",
-        sorted([*collapse.clauses(), *criteria.clauses(), *misbehaviour.clauses()], key=_order),
+        in_order([*collapse.clauses(), *criteria.clauses(), *misbehaviour.clauses()]),
     )
-
-
-def _order(clause: Clause) -> tuple[int, ...]:
-    return tuple(map(int, clause.number.split(".")))
