@@ -150,6 +150,7 @@ pub(crate) mod tests {
         include_str!("../../../../tests/rust/tests/barriers.rs"),
         include_str!("../../../../tests/rust/tests/exact_times.rs"),
         include_str!("../../../../tests/rust/tests/frames.rs"),
+        include_str!("../../../../tests/rust/tests/pages.rs"),
         include_str!("../../../../tests/rust/tests/requests.rs"),
         include_str!("../../../../tests/rust/tests/unresponsive.rs"),
     ];
