@@ -17,7 +17,6 @@ use compression::Compression;
 use delayed_ack::DelayedAck;
 use ecn::Feedback;
 pub use misbehaviour::Misbehaviour;
-use misbehaviour::hidden_mark;
 use reassembly::{Arrival, Reassembly, touch};
 use shoal_packet::{Ecn, Flags, FlowId, Packet, Sack, SackBlocks, Seq};
 use shoal_units::cast::{count_u32, fit_u16, fit_u32};
@@ -284,9 +283,7 @@ impl Receiver {
         if self.reassembly.next() > next_before {
             self.on_progress(config, packet, (next_before == 1, READ), now);
         }
-        let unmarked = hidden_mark(config, packet);
-        let seen = unmarked.as_ref().unwrap_or(packet);
-        let reaction = self.feedback.on_data(config, seen, self.delayed.is_pending());
+        let reaction = self.feedback.on_data(config, packet, self.delayed.is_pending());
         if reaction.flush {
             // The ACK of what was received before the CE state changed (RFC 8257 section 3.2,
             // https://www.rfc-editor.org/rfc/rfc8257#section-3.2).

@@ -2,6 +2,7 @@
 //! ([RFC 8257, section 3.2](https://www.rfc-editor.org/rfc/rfc8257#section-3.2)); Linux `tcp_ecn_check_ce`,
 //! `tcp_ecn_accept_cwr`, `dctcp_ece_ack_update`.
 
+use super::misbehaviour::hides_marks;
 use crate::accurate::{AccurateEcn, Agreed, asks, reflect, with_ace};
 use crate::{CwrAck, EchoChange, EcnFeedback, EcnSetting, EndpointConfig};
 use alloc::boxed::Box;
@@ -20,6 +21,8 @@ pub(super) enum Feedback {
     },
     /// ECE is the CE state of the last data packet.
     Dctcp { ce: bool, seen: bool },
+    /// Negotiated, but what comes is not reported: the receiver misbehaves.
+    Hidden,
     /// Counters of what has arrived ([RFC 9768](https://www.rfc-editor.org/rfc/rfc9768)).
     Accurate(Box<AccurateEcn>),
 }
@@ -47,6 +50,7 @@ impl Feedback {
                 Self::Accurate(Box::new(AccurateEcn::new(config, syn.ecn)))
             }
             _ if !asks_for_classic => Self::None,
+            _ if hides_marks(config) => Self::Hidden,
             EcnFeedback::Classic | EcnFeedback::Accurate => Self::Classic { latched: false, seen: false },
             EcnFeedback::Dctcp => Self::Dctcp { ce: false, seen: false },
         }
@@ -61,7 +65,7 @@ impl Feedback {
     ) {
         match self {
             Self::None => {}
-            Self::Classic { .. } => reply.flags = reply.flags.with(Flags::ECE),
+            Self::Classic { .. } | Self::Hidden => reply.flags = reply.flags.with(Flags::ECE),
             Self::Dctcp { .. } => {
                 reply.flags = reply.flags.with(Flags::ECE);
                 reply.ecn = if Self::sets_ect_on_acks(config) { Ecn::Ect0 } else { Ecn::NotEct };
@@ -84,7 +88,7 @@ impl Feedback {
     pub(super) fn agreed(&self) -> Agreed {
         match self {
             Self::None => Agreed::Nothing,
-            Self::Classic { .. } | Self::Dctcp { .. } => Agreed::Classic,
+            Self::Classic { .. } | Self::Dctcp { .. } | Self::Hidden => Agreed::Classic,
             Self::Accurate(accurate) => Agreed::Accurate(accurate.clone()),
         }
     }
@@ -128,7 +132,7 @@ impl Feedback {
         let stack = config.receiver_stack();
         let cwr = packet.flags.has(Flags::CWR);
         let seen = match self {
-            Self::None => return reaction,
+            Self::None | Self::Hidden => return reaction,
             Self::Accurate(accurate) => return on_accurate_data(accurate, config, packet),
             Self::Classic { latched, seen } => {
                 if cwr {
@@ -192,7 +196,8 @@ fn on_accurate_data(accurate: &mut AccurateEcn, config: &EndpointConfig, packet:
     let rules = config.receiver_stack().linux();
     let is_resent = packet.ecn == Ecn::NotEct && accurate.saw_ect();
     let packets = packet.payload.div_ceil(config.mss()).max(1);
-    accurate.note_arrival(packet.ecn, packet.payload, packets);
+    let hides = packet.ecn.is_ce() && hides_marks(config);
+    accurate.note_arrival(if hides { config.codepoint() } else { packet.ecn }, packet.payload, packets);
     Reaction {
         at_once: accurate.ack_is_due(),
         quick: rules.map_or(0, |rules| if is_resent { rules.quick_acks_after_not_ect } else { 0 }),

@@ -31,11 +31,9 @@ impl Misbehaviour {
         Self { pieces: 1, copies: 0, packets_ahead: None, hides_marks: false, silent_from: None };
 }
 
-/// The packet without its mark, if the receiver hides it.
-#[inline]
-pub(super) fn hidden_mark(config: &EndpointConfig, packet: &Packet) -> Option<Packet> {
-    let hides = config.receiver.misbehaviour.is_some_and(|misbehaviour| misbehaviour.hides_marks);
-    (hides && packet.ecn.is_ce()).then(|| Packet { ecn: config.codepoint(), ..*packet })
+/// Whether the receiver reports no mark.
+pub(super) fn hides_marks(config: &EndpointConfig) -> bool {
+    config.receiver.misbehaviour.is_some_and(|misbehaviour| misbehaviour.hides_marks)
 }
 
 impl Receiver {

@@ -163,8 +163,7 @@ impl LinuxSender {
     pub(super) fn on_packet(&mut self, call: &mut Call<'_, impl Output>, packet: &Packet) {
         self.adapt_mss(call);
         match self.connection.incoming(packet) {
-            Incoming::Ack if self.rates.is_some() => self.on_ack::<true>(call, packet),
-            Incoming::Ack => self.on_ack::<false>(call, packet),
+            Incoming::Ack => self.on_ack(call, packet),
             Incoming::SynAck => self.on_syn_ack(call, packet),
             Incoming::Ignored => {}
         }

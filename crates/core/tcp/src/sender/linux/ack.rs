@@ -3,7 +3,6 @@
 
 use super::acked::{Acked, Resend};
 use super::sacks::SackOption;
-use super::sampled::Before;
 use super::segment::Delivery;
 use super::{CaState, Call, LinuxSender, Moment};
 use crate::accurate::Acknowledged;
@@ -15,15 +14,18 @@ use shoal_units::Span;
 use shoal_units::cast::fit_u32;
 
 impl LinuxSender {
-    /// Processes an ACK. `SAMPLED`: the controller is driven by rate samples.
+    /// Processes an ACK.
     #[inline]
-    pub(super) fn on_ack<const SAMPLED: bool>(&mut self, call: &mut Call<'_, impl Output>, packet: &Packet) {
+    pub(super) fn on_ack(&mut self, call: &mut Call<'_, impl Output>, packet: &Packet) {
         let ack = packet.ack.near(self.snd_una);
         if ack > self.snd_nxt || ack < self.snd_una {
             self.on_other_ack(call, packet, ack);
             return;
         }
-        let before = if SAMPLED { self.before_ack() } else { Before::NOTHING };
+        let is_sampled = self.rates.is_some();
+        if is_sampled {
+            self.note_before_ack();
+        }
         let flight_before = self.board.in_flight();
         let prior_out = self.board.packets_out();
         let prior_highest = self.board.highest_sacked_or(self.snd_una);
@@ -31,7 +33,7 @@ impl LinuxSender {
         let timeout_high = if self.state == CaState::Loss { self.high_seq } else { 0 };
         if call.config.sack && !packet.sack.is_empty() {
             self.read_sacks(call, packet, timeout_high, &mut acked);
-            if SAMPLED {
+            if is_sampled {
                 self.read_sacked_stamps();
             }
         }
@@ -40,7 +42,7 @@ impl LinuxSender {
             return;
         }
         if acked.advanced {
-            if SAMPLED {
+            if is_sampled {
                 self.read_acknowledged_stamps(ack);
             }
             self.advance(call, timeout_high, prior_highest, &mut acked);
@@ -60,8 +62,8 @@ impl LinuxSender {
             self.judge_tail_probe(call, &acked);
         }
         let resend = self.judge(call, &mut acked, &mut sample);
-        if SAMPLED {
-            self.give_sample(call, &acked, rtt, &before);
+        if is_sampled {
+            self.give_sample(call, &acked, rtt);
         }
         if resend != Resend::Nothing {
             self.resend(call, resend);

@@ -6,6 +6,7 @@
 //! Only connections whose controller asks for samples have these stamps. They lie beside the retransmission queue, one
 //! for each of its segments.
 
+use super::sampled::Before;
 use super::scoreboard::Scoreboard;
 use super::segment::Segment;
 use alloc::collections::VecDeque;
@@ -69,6 +70,8 @@ pub(super) struct RateSamples {
     min_rtt_us: Option<u32>,
     /// Seed of the controller's random draws.
     pub seed: u64,
+    /// What was known before the ACK that is being processed.
+    pub before: Before,
 }
 
 impl RateSamples {
@@ -93,6 +96,7 @@ impl RateSamples {
             last_sacked: None,
             min_rtt_us: None,
             seed,
+            before: Before::NOTHING,
         }
     }
 

@@ -10,7 +10,7 @@ use shoal_units::Span;
 use shoal_units::cast::fit_u32;
 
 /// What is known before an ACK is processed.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Before {
     pub flight: u32,
     pub delivered: u64,
@@ -20,7 +20,7 @@ pub(super) struct Before {
 }
 
 impl Before {
-    /// What connections without samples have of it.
+    /// Nothing.
     pub(super) const NOTHING: Self = Self { flight: 0, delivered: 0, losses: 0, is_reneging: false };
 }
 
@@ -167,13 +167,17 @@ impl LinuxSender {
         self.rates = Some(rates);
     }
 
-    /// What is known before an ACK is processed.
-    pub(super) fn before_ack(&self) -> Before {
-        Before {
+    /// Takes note of what is known before an ACK is processed.
+    #[cold]
+    pub(super) fn note_before_ack(&mut self) {
+        let before = Before {
             flight: self.board.in_flight(),
             delivered: self.delivered_with_syn(),
             losses: self.board.losses,
             is_reneging: self.board.is_reneging(),
+        };
+        if let Some(rates) = &mut self.rates {
+            rates.before = before;
         }
     }
 
@@ -208,11 +212,12 @@ impl LinuxSender {
 
     /// The end of the processing of an ACK: the controller gets its sample (Linux `tcp_rate_gen`, `tcp_cong_control`).
     #[cold]
-    pub(super) fn give_sample(&mut self, at: &Moment<'_>, acked: &Acked, rtt: Option<Span>, before: &Before) {
+    pub(super) fn give_sample(&mut self, at: &Moment<'_>, acked: &Acked, rtt: Option<Span>) {
         let Some(mut rates) = self.rates.take() else { return };
         let delivered = self.delivered_with_syn();
         let rtt_us = rates.take_rtt(rtt, at.now);
-        let is_ack_delayed = self.may_be_delayed(at, acked, before);
+        let before = rates.before;
+        let is_ack_delayed = self.may_be_delayed(at, acked, &before);
         if let Some(rtt_us) = rtt_us
             && !(is_ack_delayed && rates.min_rtt().is_some_and(|least| u64::from(rtt_us) > least.as_micros()))
         {
