@@ -33,6 +33,8 @@ PROFILE = {
     "CARGO_PROFILE_RELEASE_DEBUG": "false",
     "CARGO_PROFILE_RELEASE_PANIC": "abort",
 }
+# What reads scenarios and writes sentences runs once: there it is the size that counts.
+SMALL = ("shoal-scenario", "shoal-notices", "toml_edit", "toml_parser", "serde_json")
 # What the unpacked compiler is, beside its libraries: the archive of security updates has the newest one.
 COMPILER, SOURCE = "rustc-web", "rust-web-src"
 
@@ -103,6 +105,7 @@ def build(folder: Path) -> None:
     target = ROOT / "target" / "web"
     say("building the module")
     cargo = ["cargo", "build", "--release", "--locked", "--quiet", "--package", "shoal-web", "--lib"]
+    cargo += [word for name in SMALL for word in ("--config", f'profile.release.package.{name}.opt-level="s"')]
     run(
         [*cargo, "--target", TARGET, *toolchain.options, "--target-dir", str(target)],
         env=PROFILE | dict(toolchain.env),
