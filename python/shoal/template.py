@@ -15,18 +15,9 @@ from shoal.scenario import Scenario
 # An expression in braces; tables have a sign of equality in theirs.
 _computed = re.compile(r"\{[^{}=\"']*[A-Za-z_]\w*[^{}=\"']*\}")
 # Keys of a scenario that look like the name of a variable.
-_plain_keys = (
-    "title",
-    "description",
-    "duration",
-    "warmup",
-    "seed",
-    "bottleneck",
-    "topology",
-    "reverse",
-    "flows",
-    "trace",
-)
+_plain_keys = ("title", "description", "duration", "warmup", "seed")
+# Whole tables of a scenario.
+_tables = ("bottleneck", "topology", "reverse", "flows", "trace")
 
 
 @dataclass(frozen=True)
@@ -102,7 +93,7 @@ def template_of(scenario: Scenario, settings: Sequence[tuple[str, str]], names: 
 
 def is_variable(name: str) -> bool:
     """Whether a name can be no key of a scenario."""
-    return name.isidentifier() and name not in _plain_keys
+    return name.isidentifier() and name not in (*_plain_keys, *_tables)
 
 
 def uses_any(value: object, names: Iterable[str]) -> bool:

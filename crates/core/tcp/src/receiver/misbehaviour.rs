@@ -16,8 +16,8 @@ pub struct Misbehaviour {
     pub pieces: u32,
     /// Times that each ACK is sent again.
     pub copies: u32,
-    /// Full packets beyond the last that has come, whatever is missing before, that are acknowledged as if they had come.
-    /// `None`: nothing is acknowledged that has not come.
+    /// Full packets beyond the last that has come, whatever is missing before, that are acknowledged as if they had
+    /// come. `None`: nothing is acknowledged that has not come.
     pub packets_ahead: Option<u32>,
     /// Whether no mark is reported.
     pub hides_marks: bool,
