@@ -7,11 +7,12 @@ can be evaluated, ``running`` runs them on the engine of sweeps, ``evaluation`` 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from shoal.evaluate.contenders import controller, named_apart, queue
 from shoal.evaluate.evaluation import Evaluation
+from shoal.evaluate.model import Setting
 from shoal.evaluate.rfc7928 import guide as queue_guide
 from shoal.evaluate.rfc9743 import guide as controller_guide
 from shoal.evaluate.running import QUICK_SEEDS, SEEDS, run_guide
@@ -55,13 +56,11 @@ def evaluate_queue(
     UsageError
         There is no such queue, or one is there twice.
     """
-    others = [text for text in beside if text.strip() != subject.strip()]
-    contenders = named_apart([queue(text) for text in (subject, *others)])
-    count = seeds if seeds is not None else QUICK_SEEDS if quick else SEEDS
+    contenders = _contenders(queue, subject, beside)
     return run_guide(
         queue_guide(contenders),
         contenders,
-        seeds=count,
+        seeds=_count(seeds, quick=quick),
         kernel=kernel,
         workers=workers,
         cache=cache,
@@ -98,16 +97,24 @@ def evaluate_controller(
     UsageError
         There is no such controller, or one is there twice.
     """
-    others = [text for text in beside if text.strip() != subject.strip()]
-    contenders = named_apart([controller(text) for text in (subject, *others)])
-    count = seeds if seeds is not None else QUICK_SEEDS if quick else SEEDS
+    contenders = _contenders(controller, subject, beside)
     return run_guide(
         controller_guide(),
         contenders,
-        seeds=count,
+        seeds=_count(seeds, quick=quick),
         kernel=kernel,
         workers=workers,
         cache=cache,
         executor=executor,
         progress=progress,
     )
+
+
+def _contenders(read: Callable[[str], Setting], subject: str, beside: Sequence[str]) -> list[Setting]:
+    """The subject and what stands beside it, which it does not itself."""
+    others = [text for text in beside if text.strip() != subject.strip()]
+    return named_apart([read(text) for text in (subject, *others)])
+
+
+def _count(seeds: int | None, *, quick: bool) -> int:
+    return seeds if seeds is not None else QUICK_SEEDS if quick else SEEDS

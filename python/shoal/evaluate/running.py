@@ -63,16 +63,22 @@ def _planned(
     clause: Clause, experiment: Experiment, contenders: Sequence[Setting], seeds: int, kernel: str
 ) -> tuple[Outcome, Plan | None]:
     """What will come out of an experiment, without its numbers, and how they are made if somebody can run it."""
-    able, refused = [], []
     some = tuple(experiment.contenders if experiment.contenders is not None else contenders)
-    for pair in itertools.product(some, experiment.scenes):
+    pairs = list(itertools.product(some, experiment.scenes))
+
+    def refusal(pairs: Sequence[tuple[Setting, Setting]]) -> str:
         try:
-            check(experiment.plan([pair], seeds=seeds, kernel=kernel))
+            check(experiment.plan(pairs, seeds=seeds, kernel=kernel))
         except ScenarioError as error:
-            why = str(error).strip().splitlines()[0].removeprefix("error: ")
-            refused.append(Refusal(pair[0].name, pair[1].name, why))
-        else:
-            able.append(pair)
+            return str(error).strip().splitlines()[0].removeprefix("error: ")
+        return ""
+
+    # Who is refused is looked for only if somebody is.
+    whys = [refusal([pair]) for pair in pairs] if refusal(pairs) else [""] * len(pairs)
+    able = [pair for pair, why in zip(pairs, whys, strict=True) if not why]
+    refused = [
+        Refusal(contender.name, path.name, why) for (contender, path), why in zip(pairs, whys, strict=True) if why
+    ]
     outcome = Outcome(clause, experiment, some, None, tuple(refused))
     return outcome, experiment.plan(able, seeds=seeds, kernel=kernel) if able else None
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from shoal._toml import as_text
 from shoal.evaluate.evaluation import Evaluation, Outcome
 from shoal.evaluate.model import Level
-from shoal.runs.record import Undefined
 from shoal.runs.rows import Cell
 from shoal.stats import Estimate
 from shoal.sweeps import short_names
+from shoal.sweeps.tables import written
 from shoal.table import Table
-from shoal.words import count_of, significant
+from shoal.words import count_of
 
 
 def table_of(outcome: Outcome) -> Table:
@@ -25,19 +25,13 @@ def table_of(outcome: Outcome) -> Table:
         values = rows[point]
         failure = rows.failure(point)
         cells = [
-            "failed" if failure is not None else _written(rows.cell(point, text)) for text in rows.plan.metrics.values()
+            "failed" if failure is not None else written(rows.cell(point, text)) for text in rows.plan.metrics.values()
         ]
         given = (as_text(value) for value in outcome.others(values).values())
         path = (outcome.path(values),) if paths else ()
         lines.append((outcome.name(values), *path, *given, *cells, f"{point + 1}"))
     heads = ("", *paths, *names.values(), *rows.plan.metrics, "Cell")
     return Table(outcome.experiment.title, heads, lines, words=1 + len(paths) + len(names))
-
-
-def _written(value: Cell) -> str:
-    if isinstance(value, Undefined):
-        return "undefined"
-    return "-" if value is None else significant(value)
 
 
 def overview(evaluation: Evaluation) -> Table:
@@ -94,7 +88,7 @@ def _headlines(outcome: Outcome) -> dict[str, str]:
 
 
 def _mean(value: Cell) -> str:
-    return _three_digits(value.mean) if isinstance(value, Estimate) else _written(value)
+    return _three_digits(value.mean) if isinstance(value, Estimate) else written(value)
 
 
 def _three_digits(number: float) -> str:

@@ -15,6 +15,7 @@ from shoal.files import write_text
 from shoal.plots import save
 from shoal.report.build import figure_values, models_of
 from shoal.report.page import render
+from shoal.scenario import Scenario
 from shoal.sweeps.tables import failure_lines
 from shoal.table_formats import FOLDER, save_tables
 from shoal.words import count_of
@@ -31,6 +32,11 @@ def write_into(evaluation: Evaluation, folder: Path, *, again: Again, out: Path)
     OSError
         A file cannot be written.
     """
+    cells = {outcome.key: _cells(outcome) for outcome in evaluation}
+    for key, scenarios_of_cells in cells.items():
+        for number, scenario in enumerate(scenarios_of_cells, start=1):
+            (folder / CELLS).mkdir(exist_ok=True)
+            scenario.write_into(folder / CELLS, f"{key}-{number}.toml")
     sections = [_section(evaluation, outcome, folder) for outcome in evaluation]
     paths = matrix(evaluation)
     tables = [
@@ -55,7 +61,7 @@ def write_into(evaluation: Evaluation, folder: Path, *, again: Again, out: Path)
         overview=overview(evaluation),
         paths=paths,
         sections=sections,
-        models=models_of(_resolved(evaluation)),
+        models=models_of(scenario.resolved for some in cells.values() for scenario in some),
         cells=CELLS,
         out=str(out),
         command=again.shown(out),
@@ -70,11 +76,6 @@ def _section(evaluation: Evaluation, outcome: Outcome, folder: Path) -> dict[str
     if drawn is not None:
         save(drawn, folder / "figures")
     rows = outcome.rows
-    if rows is not None:
-        (folder / CELLS).mkdir(exist_ok=True)
-        for point in range(len(rows)):
-            scenario = rows.plan.recipe.at(rows[point])
-            scenario.write_into(folder / CELLS, f"{outcome.key}-{point + 1}.toml")
     return {
         "key": outcome.key,
         "number": outcome.clause.number,
@@ -92,10 +93,7 @@ def _section(evaluation: Evaluation, outcome: Outcome, folder: Path) -> dict[str
     }
 
 
-def _resolved(evaluation: Evaluation) -> list[Any]:
-    return [
-        outcome.rows.plan.recipe.at(outcome.rows[point]).resolved
-        for outcome in evaluation
-        if outcome.rows is not None
-        for point in range(len(outcome.rows))
-    ]
+def _cells(outcome: Outcome) -> list[Scenario]:
+    """The scenarios of an experiment's cells, in their order."""
+    rows = outcome.rows
+    return [] if rows is None else [rows.plan.recipe.at(rows[point]) for point in range(len(rows))]

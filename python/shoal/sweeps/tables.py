@@ -34,7 +34,7 @@ def table_of(rows: Rows, *, most: int = most_shown) -> Table:
         if rows.failure(point_index) is not None:
             cells = tuple("failed" for _ in rows.plan.metrics)
         else:
-            cells = tuple(_written(rows.cell(point_index, text)) for text in rows.plan.metrics.values())
+            cells = tuple(written(rows.cell(point_index, text)) for text in rows.plan.metrics.values())
         lines.append((*values, *cells, *seeds))
     heads = (*names.values(), *rows.plan.metrics, *(("seeds",) if counts else ()))
     return Table("", heads, lines, words=len(names))
@@ -58,7 +58,8 @@ def failure_lines(rows: Rows, *, most: int = 5) -> list[str]:
     return lines
 
 
-def _written(value: Cell) -> str:
+def written(value: Cell) -> str:
+    """A number with its interval, or in a word why there is none."""
     if isinstance(value, Undefined):
         return "undefined"
     return "-" if value is None else significant(value)

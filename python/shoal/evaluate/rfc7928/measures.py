@@ -4,7 +4,8 @@ from __future__ import annotations
 
 #: What the figure of delay against goodput shows (section 2.7).
 TRADEOFF = ("delay_ms", "goodput_mbps")
-_queue = {
+#: Queueing delay, losses, marks and use of the link.
+QUEUE = {
     "delay_ms": "delay_ms()",
     "delay_p99_ms": "delay_ms('all', 'p99')",
     "lost_percent": "100 * dropped('all')",
@@ -20,5 +21,5 @@ def measures(*groups: str) -> dict[str, str]:
     packet's way adds what is the same for every queue.
     """
     if len(groups) == 1:
-        return {"goodput_mbps": f"goodput_mbps('{groups[0]}')", **_queue}
-    return {**{f"{group.replace('-', '_')}_mbps": f"goodput_mbps('{group}')" for group in groups}, **_queue}
+        return {"goodput_mbps": f"goodput_mbps('{groups[0]}')", **QUEUE}
+    return {**{f"{group.replace('-', '_')}_mbps": f"goodput_mbps('{group}')" for group in groups}, **QUEUE}

@@ -6,7 +6,7 @@ from typing import Any
 
 from shoal.evaluate.model import Clause, Experiment, Level, group
 from shoal.evaluate.rfc7928.bottleneck import RATE_MBPS, RTT_MS, bdp_packets, dumbbell
-from shoal.evaluate.rfc7928.measures import measures
+from shoal.evaluate.rfc7928.measures import QUEUE, measures
 
 _rtt = f"{RTT_MS} ms"
 #: Connections of a browser, and objects of a page of at least 1 kB (section 7.2).
@@ -68,11 +68,7 @@ def _bursts(name: str, title: str, *, video: bool, bulk: bool) -> Experiment:
         flows.append(group("bulk", cc="cubic", rtt=_rtt))
         metrics["bulk_mbps"] = "goodput_mbps('bulk')"
     scenario = dumbbell(title, flows, distributions=_sizes)
-    return Experiment(name, title, scenario, {**metrics, **_queue_metrics()})
-
-
-def _queue_metrics() -> dict[str, str]:
-    return {name: text for name, text in measures("bulk").items() if name != "goodput_mbps"}
+    return Experiment(name, title, scenario, {**metrics, **QUEUE})
 
 
 def _mix() -> Experiment:
@@ -92,7 +88,7 @@ def _mix() -> Experiment:
         "call_variation_p99_ms": "delay_variation_ms('call-down', 'p99')",
         **_video_metrics,
         "bulk_mbps": "goodput_mbps('bulk')",
-        **_queue_metrics(),
+        **QUEUE,
     }
     return Experiment("mix", title, dumbbell(title, flows, distributions=_sizes, reverse=link), metrics)
 

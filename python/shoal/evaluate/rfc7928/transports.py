@@ -8,7 +8,7 @@ from dataclasses import replace
 from shoal.evaluate.contenders import with_ecn
 from shoal.evaluate.model import Clause, Experiment, Level, Setting, group, varied
 from shoal.evaluate.rfc7928.bottleneck import RATE_MBPS, RTT_MS, dumbbell, flows_for
-from shoal.evaluate.rfc7928.measures import TRADEOFF, measures
+from shoal.evaluate.rfc7928.measures import QUEUE, TRADEOFF, measures
 from shoal.evaluate.rfc7928.rtts import differing_rtts
 
 _rtt = f"{RTT_MS} ms"
@@ -54,9 +54,7 @@ def _initial_windows() -> Experiment:
 def _unresponsive() -> Experiment:
     title = "Traffic that answers nothing, beyond what the link carries"
     flows = [{"name": "udp", "cc": "none", "rtt": _rtt, "app": {"unresponsive": f"{1.2 * RATE_MBPS:g} Mbit/s"}}]
-    metrics = {name: text for name, text in measures("udp").items() if name != "goodput_mbps"} | {
-        "udp_mbps": "rate_mbps('udp')"
-    }
+    metrics = {**QUEUE, "udp_mbps": "rate_mbps('udp')"}
     return Experiment("udp-alone", title, dumbbell(title, flows), metrics)
 
 

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from shoal.evaluate.contenders import SUBJECT
 from shoal.evaluate.model import Clause, Experiment, Level, group, varied
+from shoal.evaluate.rfc9743.paths import behind
 
 _rate_mbps, _rtt_ms, _packet_bits = 24.0, 100.0, 12_000
+_narrow: dict[str, Any] = {"rate_mbps": _rate_mbps, "buffer_packets": 50}
 #: Flows of which each has one packet a round trip on average: 24 Mbit/s x 100 ms are 200 packets.
 FLOWS = 200
 #: Parts of the packets that a path loses, whatever senders do.
 LOSSES = (0.2, 0.4, 0.6, 0.9)
 #: When all ACKs begin to be lost, and how long that is watched, in s.
 SILENT_S, WATCHED_S = 30, 60
-
-
-def _scenario(title: str, flows: list[dict[str, Any]], **more: Any) -> Any:
-    keys = {
-        "title": title,
-        "duration": "60 s",
-        "warmup": "15 s",
-        "bottleneck": {"rate": f"{_rate_mbps:g} Mbit/s", "buffer": "50 packets", "aqm": {"kind": "fifo"}},
-        "flows": flows,
-        **more,
-    }
-    return cast("Any", keys)
 
 
 def _crowd() -> Experiment:
@@ -38,12 +28,12 @@ def _crowd() -> Experiment:
         "timeouts": f"count('{SUBJECT}', 'timeouts')",
         "jain": "jain()",
     }
-    return Experiment("crowd", title, _scenario(title, flows), metrics)
+    return Experiment("crowd", title, behind(title, flows, **_narrow), metrics)
 
 
 def _random_loss() -> Experiment:
     title = "One flow whose path loses a part of its packets, whatever it does"
-    scenario = _scenario(title, [group(SUBJECT, cc="reno", rtt=f"{_rtt_ms:g} ms")])
+    scenario = behind(title, [group(SUBJECT, cc="reno", rtt=f"{_rtt_ms:g} ms")], **_narrow)
     sent = f"rate_mbps('{SUBJECT}') * {1e6 * _rtt_ms / 1e3 / _packet_bits:g}"
     metrics = {"sent_packets_per_rtt": sent, "timeouts": f"count('{SUBJECT}', 'timeouts')"}
     axis = varied("bottleneck.impairments.loss", list(LOSSES))
@@ -54,13 +44,14 @@ def _silence() -> Experiment:
     title = f"All ACKs of four flows are lost from {SILENT_S} s on, for {WATCHED_S} s"
     end_s = SILENT_S + WATCHED_S
     down = {"rates": [["0 s", "100 Mbit/s"], [f"{SILENT_S} s", "down"], [f"{end_s} s", "100 Mbit/s"]]}
-    scenario = _scenario(
+    scenario = behind(
         title,
         [group(SUBJECT, cc="reno", rtt=f"{_rtt_ms:g} ms", count=4)],
         reverse={"rate": "100 Mbit/s", "buffer": "1000 packets", "schedule": down},
         duration=f"{end_s} s",
         # What was in flight then has left the queue by now.
         warmup=f"{SILENT_S + 1} s",
+        **_narrow,
     )
     sent = f"rate_mbps('{SUBJECT}') * {1e6 * (WATCHED_S - 1) / _packet_bits:g}"
     metrics = {"sent_packets": sent, "timeouts": f"count('{SUBJECT}', 'timeouts')"}
@@ -80,7 +71,7 @@ def _crowd_of_both() -> Experiment:
         "lost_percent": "100 * dropped('all')",
         "other_timeouts": "count('other', 'timeouts')",
     }
-    return Experiment("crowd-of-both", title, _scenario(title, flows), metrics)
+    return Experiment("crowd-of-both", title, behind(title, flows, **_narrow), metrics)
 
 
 def clauses() -> list[Clause]:

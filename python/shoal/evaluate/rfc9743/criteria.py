@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from shoal.evaluate.contenders import SUBJECT
 from shoal.evaluate.model import Clause, Experiment, Level, group, varied
-from shoal.evaluate.rfc9743.paths import all_paths, path
-
-if TYPE_CHECKING:
-    from shoal.scenario_keys import ScenarioKeys
+from shoal.evaluate.rfc9743.paths import all_paths, behind, path
 
 _queue = {"delay_ms": "delay_ms()", "delay_p99_ms": "delay_ms('all', 'p99')", "lost_percent": "100 * dropped('all')"}
-
-
-def _scenario(title: str, flows: list[dict[str, Any]]) -> ScenarioKeys:
-    keys = {
-        "title": title,
-        "duration": "60 s",
-        "warmup": "15 s",
-        "bottleneck": {"rate": "20 Mbit/s", "buffer": "67 packets", "aqm": {"kind": "fifo"}},
-        "flows": flows,
-    }
-    return cast("ScenarioKeys", keys)
 
 
 def _on_paths(
     name: str, title: str, flows: list[dict[str, Any]], metrics: dict[str, str], *, headline: str
 ) -> Experiment:
-    return Experiment(name, title, _scenario(title, flows), metrics, paths=all_paths(), headline=headline)
+    return Experiment(name, title, behind(title, flows), metrics, paths=all_paths(), headline=headline)
 
 
 def _subject(**more: Any) -> dict[str, Any]:
@@ -56,7 +42,7 @@ def _many_flows() -> Experiment:
     buffers = [path("6.1", f"FIFO of {bdp:g} BDP", buffer_bdp=bdp) for bdp in (0.25, 0.5, 1, 1.5, 2, 4)]
     metrics = {"lost_percent": "100 * dropped('all')", "utilisation_percent": "100 * utilisation()", "jain": "jain()"}
     counts = varied(f"flows.{SUBJECT}.count", [2, 4, 8, 16])
-    return Experiment("many", title, _scenario(title, [_subject()]), metrics, axes=(counts,), paths=buffers)
+    return Experiment("many", title, behind(title, [_subject()]), metrics, axes=(counts,), paths=buffers)
 
 
 def _beside(other: str) -> Experiment:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from shoal.evaluate.contenders import SUBJECT
 from shoal.evaluate.model import Clause, Experiment, Level, Setting, group
+from shoal.evaluate.rfc9743.paths import behind
 
 #: What receivers of the evaluated flows do wrong, by name; `receiver.misbehaviour` has the same keys.
 RECEIVERS: dict[str, dict[str, Any]] = {
@@ -17,17 +18,6 @@ RECEIVERS: dict[str, dict[str, Any]] = {
     "marks hidden": {"hides_marks": True},
     "no ACK from 30 s on": {"silent_from": "30 s"},
 }
-
-
-def _scenario(title: str, flows: list[dict[str, Any]], aqm: dict[str, Any]) -> Any:
-    keys = {
-        "title": title,
-        "duration": "60 s",
-        "warmup": "15 s",
-        "bottleneck": {"rate": "20 Mbit/s", "buffer": "134 packets", "aqm": aqm},
-        "flows": flows,
-    }
-    return cast("Any", keys)
 
 
 def _receivers() -> Experiment:
@@ -48,13 +38,18 @@ def _receivers() -> Experiment:
         Setting(name, {f"flows.{SUBJECT}.receiver": {"misbehaviour": what} if what else {}})
         for name, what in RECEIVERS.items()
     ]
-    scenario = _scenario(title, flows, {"kind": "pie", "ecn": True})
+    scenario = behind(title, flows, buffer_packets=134, aqm={"kind": "pie", "ecn": True})
     return Experiment("receivers", title, scenario, metrics, paths=paths, headline="honest_mbps")
 
 
 def _marks_everything() -> Experiment:
     title = "A router that marks every packet that can be marked"
-    scenario = _scenario(title, [group(SUBJECT, cc="reno", rtt="40 ms", ecn="on")], {"kind": "open-loop", "mark": 1.0})
+    scenario = behind(
+        title,
+        [group(SUBJECT, cc="reno", rtt="40 ms", ecn="on")],
+        buffer_packets=134,
+        aqm={"kind": "open-loop", "mark": 1.0},
+    )
     metrics = {
         "goodput_mbps": f"goodput_mbps('{SUBJECT}')",
         "marked_percent": "100 * marked('all')",

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from shoal.evaluate.model import Setting
+
+if TYPE_CHECKING:
+    from shoal.scenario_keys import ScenarioKeys
 
 PACKET_BYTES = 1500
 #: The path from which the others differ in one respect.
@@ -81,3 +84,28 @@ def all_paths() -> list[Setting]:
         path("7.9", "an outage of 5 s", schedule=outage),
         path("7.11", "data centre: 1 Gbit/s, 1 ms", rate_mbps=1000, rtt_ms=1, duration_s=2, warmup_s=0.5),
     ]
+
+
+def behind(
+    title: str,
+    flows: list[dict[str, Any]],
+    *,
+    rate_mbps: float = RATE_MBPS,
+    buffer_packets: int = 67,
+    aqm: Mapping[str, Any] | None = None,
+    **more: Any,
+) -> ScenarioKeys:
+    """Flows behind one bottleneck for 60 s; the buffer holds as much as the path if nothing else is given."""
+    keys = {
+        "title": title,
+        "duration": "60 s",
+        "warmup": "15 s",
+        "bottleneck": {
+            "rate": f"{rate_mbps:g} Mbit/s",
+            "buffer": f"{buffer_packets} packets",
+            "aqm": dict(aqm or {"kind": "fifo"}),
+        },
+        "flows": flows,
+        **more,
+    }
+    return cast("ScenarioKeys", keys)
