@@ -158,16 +158,7 @@ function on(message: FromWorker): void {
       // For those who watch the page with other tools.
       document.documentElement.dataset["bytes"] = `${message.bytes}`;
       message.sides.forEach((news, i) => sides[i]?.take(message.time, news));
-      requestAnimationFrame(() => {
-        const shares = sides.map((side) => side.share());
-        const wholeS = wholeLength(shares);
-        sides.forEach((side, i) => side.draw(now, shares[i] as Share, wholeS));
-        judge(shares);
-        at("clock").textContent = `${now.toFixed(1)} s`;
-        // Whoever wants little motion gets two pictures a second.
-        const drawn = shares.map(forEngine);
-        setTimeout(() => send({ type: "drawn", shares: drawn }), still.matches ? STILL_MS : 0);
-      });
+      drawSides();
       if (message.behind) note("This machine simulates slower than asked for: simulated time passes more slowly.");
       if (message.over && running) {
         setRunning(false);
@@ -208,6 +199,22 @@ function on(message: FromWorker): void {
       for (const side of sides) side.show(controls);
       return;
   }
+}
+
+/** Draws what came last: one side with each frame, since both take longer than a frame of the moving pictures. */
+function drawSides(): void {
+  const [shares, time] = [sides.map((side) => side.share()), now];
+  const wholeS = wholeLength(shares);
+  const draw = (i: number) => {
+    sides[i]?.draw(time, shares[i] as Share, wholeS);
+    if (i + 1 < sides.length) return void requestAnimationFrame(() => draw(i + 1));
+    judge(shares);
+    at("clock").textContent = `${time.toFixed(1)} s`;
+    // Whoever wants little motion gets two pictures a second.
+    const drawn = shares.map(forEngine);
+    setTimeout(() => send({ type: "drawn", shares: drawn }), still.matches ? STILL_MS : 0);
+  };
+  requestAnimationFrame(() => draw(0));
 }
 
 /** What happens now, in a sentence for each side; a reader has time to read it. */

@@ -76,6 +76,21 @@ function placesOf(width: number, height: number, letters: number) {
   return { size, mouth, ground, rows, step: size + 1, senders, end: width - 4 };
 }
 
+/** Colours and letters of the picture, as the style sheet has them now. */
+function paletteOf() {
+  const style = getComputedStyle(document.documentElement);
+  const colour = (name: string) => style.getPropertyValue(`--${name}`);
+  return {
+    kinds: ["scalable", "classic", "video"].map(colour),
+    third: colour("third"),
+    grid: colour("grid"),
+    soft: colour("soft"),
+    ink: colour("ink"),
+    lit: colour("lit"),
+    font: style.fontFamily || "sans-serif",
+  };
+}
+
 export class Scene {
   readonly root = element("div", { class: "scene" });
   private readonly canvas = element("canvas", { role: "img" });
@@ -95,6 +110,7 @@ export class Scene {
   private width = 0;
   private height = 0;
   private places = placesOf(0, 0, 0);
+  private palette: ReturnType<typeof paletteOf> | null = null;
 
   constructor(
     private readonly title: string,
@@ -103,13 +119,15 @@ export class Scene {
     private readonly nameOf: (kind: number) => string,
   ) {
     this.root.append(this.canvas, this.caption);
+    // To ask for its size with each picture would have the browser lay out the page each time.
+    new ResizeObserver(() => this.measure()).observe(this.canvas);
   }
 
   /** Another run begins. */
   begin(): void {
     this.look = this.next = null;
     // Other senders may have longer names.
-    this.width = 0;
+    this.measure();
     this.clear();
     this.caption.textContent = "The first packets set out.";
   }
@@ -217,16 +235,25 @@ export class Scene {
     }
   }
 
+  /** Finds the places of things in the canvas as large as it is. */
+  private measure(): void {
+    const { clientWidth, clientHeight } = this.canvas;
+    [this.width, this.height] = [clientWidth, clientHeight];
+    const letters = [0, 1, 2].map((kind) => this.nameOf(kind).length);
+    this.places = placesOf(clientWidth, clientHeight, Math.max(...letters));
+  }
+
+  /** Draws this moment with the present colours. */
+  refresh(now: number): void {
+    this.palette = null;
+    this.measure();
+    this.draw(now);
+  }
+
   /** Makes the canvas as large as its place, in the pixels of the screen. */
   private fit(): void {
-    const { clientWidth, clientHeight } = this.canvas;
     // A canvas has whole pixels, whatever the ratio is; to set its size empties it, even if the size stays.
-    const [width, height] = [clientWidth, clientHeight].map((length) => Math.round(length * (devicePixelRatio || 1)));
-    if (clientWidth !== this.width || clientHeight !== this.height) {
-      [this.width, this.height] = [clientWidth, clientHeight];
-      const letters = [0, 1, 2].map((kind) => this.nameOf(kind).length);
-      this.places = placesOf(clientWidth, clientHeight, Math.max(...letters));
-    }
+    const [width, height] = [this.width, this.height].map((length) => Math.round(length * (devicePixelRatio || 1)));
     if (this.canvas.width !== width) this.canvas.width = width ?? 0;
     if (this.canvas.height !== height) this.canvas.height = height ?? 0;
   }
@@ -235,18 +262,16 @@ export class Scene {
     const pen = this.canvas.getContext("2d");
     if (!pen || this.width === 0) return;
     const ratio = devicePixelRatio || 1;
-    const style = getComputedStyle(document.documentElement);
-    const colour = (name: string) => style.getPropertyValue(`--${name}`);
-    const kinds = [colour("scalable"), colour("classic"), colour("video")];
+    const { kinds, third, grid, soft, ink, lit, font } = (this.palette ??= paletteOf());
     const { size, mouth, ground, end, rows, step, senders } = this.places;
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.clearRect(0, 0, this.width, this.height);
-    pen.font = `${this.width < 360 ? 11 : 12}px ${style.fontFamily || "sans-serif"}`;
+    pen.font = `${this.width < 360 ? 11 : 12}px ${font}`;
     // The link, as wide as a packet, and the ground on which the queue stands.
-    pen.fillStyle = colour("grid");
+    pen.fillStyle = grid;
     pen.fillRect(mouth, ground - size - 3, end - mouth, size + 6);
     pen.fillRect(8, ground + 1, mouth - 8, 2);
-    pen.fillStyle = colour("soft");
+    pen.fillStyle = soft;
     const waiting = this.queue.length;
     pen.textAlign = "right";
     pen.fillText(`${waiting} ${waiting === 1 ? "packet waits" : "packets wait"}`, mouth, ground + 17);
@@ -263,23 +288,19 @@ export class Scene {
       pen.textAlign = "right";
       pen.fillText(name, senders - 8, y + 4, senders - 10);
     }
-    const box = (item: Item, x: number, y: number, turned = 0) => {
-      pen.save();
-      pen.translate(x + size / 2, y + size / 2);
-      pen.rotate(turned);
-      pen.fillStyle = kinds[this.kindOf(item.flow)] ?? colour("third");
-      pen.fillRect(-size / 2, -size / 2, size, size);
+    const box = (item: Item, x: number, y: number) => {
+      pen.fillStyle = kinds[this.kindOf(item.flow)] ?? third;
+      pen.fillRect(x, y, size, size);
       if (item.marked) {
         // A mark is a light with a dark rim, whatever the colour below.
-        pen.fillStyle = colour("lit");
-        pen.strokeStyle = colour("ink");
+        pen.fillStyle = lit;
+        pen.strokeStyle = ink;
         pen.lineWidth = 1;
         pen.beginPath();
-        pen.arc(0, 0, size / 2 - 1, 0, 7);
+        pen.arc(x + size / 2, y + size / 2, size / 2 - 1, 0, 7);
         pen.fill();
         pen.stroke();
       }
-      pen.restore();
     };
     // Those that wait move up without a jump.
     const columns = Math.max(1, Math.floor((mouth - senders - 30) / step));
@@ -291,7 +312,7 @@ export class Scene {
     });
     const hidden = this.queue.length - rows * columns;
     if (hidden > 0) {
-      pen.fillStyle = colour("ink");
+      pen.fillStyle = ink;
       pen.textAlign = "left";
       pen.fillText(`and ${hidden} more`, this.slot(rows * columns)[0], 12);
     }
@@ -309,9 +330,12 @@ export class Scene {
     }
     for (const item of this.falling) {
       const part = (played - item.since) / FALL_S;
+      pen.save();
       pen.globalAlpha = 1 - part;
-      box(item, item.x - 12 * part, item.y + (this.height - item.y) * part * part, part * 2);
-      pen.globalAlpha = 1;
+      pen.translate(item.x - 12 * part + size / 2, item.y + (this.height - item.y) * part * part + size / 2);
+      pen.rotate(part * 2);
+      box(item, -size / 2, -size / 2);
+      pen.restore();
     }
   }
 

@@ -509,7 +509,7 @@ export class Side {
 
   /** Draws with the present colours and width, whether a reader sees it or not. */
   refresh(): void {
-    this.scene.draw(performance.now());
+    this.scene.refresh(performance.now());
     for (const plot of Object.values(this.plots)) plot.refresh();
   }
 }

@@ -28,6 +28,8 @@ const BUDGET = 400_000;
 const TICK_MS = 15;
 /** So long after the time of a point it is there, in s. */
 const BEHIND_S = 0.001;
+/** What a standing queue adds to the start of a flow, in s. */
+const WAITING_S = 0.1;
 /** Time from one look at single packets to the next, in ms. */
 const LOOK_EVERY_MS = 4500;
 /** Longest time between two pictures that is caught up, in s. */
@@ -62,6 +64,8 @@ let mayDraw = true;
 let verdicts: Verdict[] = [];
 /** Simulated time up to which the page has been told, in s. */
 let toldS = 0;
+/** Simulated time of the point that somebody waits for, in s; 0 if nobody does. */
+let awaited = 0;
 
 function tell(message: FromWorker, transfer: Transferable[] = []): void {
   worker.postMessage(message, transfer);
@@ -128,7 +132,8 @@ function change(controls: Controls): void {
   try {
     sides.forEach((side, i) => side.live.replace(given[i] as Scenario));
     plan = wanted;
-    skipTo(at);
+    // What stands in the queue delays the handshake of a flow that begins, and its data.
+    skipTo(at + WAITING_S);
   } catch (error) {
     restart(controls, String(error));
   } finally {
@@ -141,12 +146,11 @@ const pointAfter = (time: number): number => Math.floor(time / SERIES_S) + 1;
 
 /**
  * Whoever has moved something waits for what comes of it, not for time to pass: the run goes on at once to the first
- * point at which flows that begin at `from` have data on the link.
+ * point at which flows that begin at `from` have data on the link, as soon as the last picture has been drawn.
  */
 function skipTo(from: number): void {
-  if (!clock.running || !mayDraw) return;
   const rttS = Math.max(...plan.controls.kinds.map(({ rttMs }) => rttMs)) / 1000;
-  target = Math.max(target, pointAfter(from + rttS) * SERIES_S + BEHIND_S);
+  awaited = pointAfter(from + rttS) * SERIES_S + BEHIND_S;
 }
 
 function tick(): void {
@@ -159,7 +163,10 @@ function follow(): void {
   // Only when the last picture has been drawn: time that passes in a tab in the background is not caught up.
   if (mayDraw) {
     const now = performance.now();
-    if (clock.running && sides.length > 0) target += Math.min((now - last) / 1000, PASSED_MAX_S) * clock.speed;
+    if (clock.running && sides.length > 0) {
+      target = Math.max(awaited, target + Math.min((now - last) / 1000, PASSED_MAX_S) * clock.speed);
+      awaited = 0;
+    }
     last = now;
   }
   advance();
@@ -308,7 +315,7 @@ async function on(message: ToWorker): Promise<void> {
     case "drawn":
       mayDraw = true;
       verdicts = message.shares.map(judge);
-      return;
+      return follow();
     case "steady":
       return measure(message.controls, message.seeds);
     case "text": {
