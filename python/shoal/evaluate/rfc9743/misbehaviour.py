@@ -38,7 +38,9 @@ def _receivers() -> Experiment:
         Setting(name, {f"flows.{SUBJECT}.receiver": {"misbehaviour": what} if what else {}})
         for name, what in RECEIVERS.items()
     ]
-    scenario = behind(title, flows, buffer_packets=134, aqm={"kind": "pie", "ecn": True})
+    # Lines of the senders, since nothing else stops a controller that is told of no loss from sending ever faster.
+    topology = {"kind": "dumbbell", "access_rate": "100 Mbit/s"}
+    scenario = behind(title, flows, buffer_packets=134, aqm={"kind": "pie", "ecn": True}, topology=topology)
     return Experiment("receivers", title, scenario, metrics, paths=paths, headline="honest_mbps")
 
 

@@ -181,25 +181,23 @@ impl RateSamples {
         }
     }
 
-    /// The next segment that is lost and was not reported before.
-    pub(super) fn take_lost(&mut self, board: &Scoreboard) -> Option<Lost> {
+    /// Takes the segments that are lost and were not reported before, in their order.
+    pub(super) fn take_lost(&mut self, board: &Scoreboard) -> impl Iterator<Item = Lost> {
         let mut begins_range = true;
-        for (index, stamp) in self.stamps.iter_mut().enumerate() {
+        self.stamps.iter_mut().enumerate().filter_map(move |(index, stamp)| {
             let segment = board.segment(index);
             let is_lost = segment.is_lost() && !segment.is_retransmitted();
-            if is_lost && !stamp.is_loss_known {
-                stamp.is_loss_known = true;
-                let (in_flight, lost_before) = (stamp.in_flight, stamp.lost);
-                return Some(Lost {
-                    in_flight,
-                    lost_before,
-                    is_app_limited: stamp.is_app_limited,
-                    begins_range,
-                });
+            let begins_range = core::mem::replace(&mut begins_range, !is_lost);
+            if !is_lost || core::mem::replace(&mut stamp.is_loss_known, true) {
+                return None;
             }
-            begins_range = !is_lost;
-        }
-        None
+            Some(Lost {
+                in_flight: stamp.in_flight,
+                lost_before: stamp.lost,
+                is_app_limited: stamp.is_app_limited,
+                begins_range,
+            })
+        })
     }
 
     /// The RTT of the last packet that the ACK delivers, in microseconds. `acknowledged` is that of the last packet
@@ -257,7 +255,7 @@ fn micros(time: Time) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sender::linux::segment::{Delivery, SACKED};
+    use crate::sender::linux::segment::{Delivery, LOST, SACKED};
 
     const MSS: u16 = 1000;
 
@@ -336,6 +334,23 @@ mod tests {
         line.rates.read_acknowledged(&line.board, 1 + 2 * u64::from(MSS));
         let sample = line.finish(1, 13);
         assert_eq!((sample.prior_delivered, sample.interval_us), (1, 13_000));
+    }
+
+    #[test]
+    fn every_loss_is_reported_once_and_says_whether_it_begins_a_range() {
+        let mut line = Line::new();
+        for ms in 0..6 {
+            line.send(ms);
+        }
+        let mut begins = |lost: &[usize]| -> Vec<bool> {
+            for &index in lost {
+                line.board.segments[index].marks |= LOST;
+            }
+            line.rates.take_lost(&line.board).map(|lost| lost.begins_range).collect()
+        };
+        assert_eq!(begins(&[0, 1, 4]), [true, false, true]);
+        assert_eq!(begins(&[2, 3]), [false, false], "both follow one that is lost");
+        assert_eq!(begins(&[]), [] as [bool; 0]);
     }
 
     #[test]

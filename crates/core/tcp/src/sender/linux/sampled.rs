@@ -123,7 +123,7 @@ impl LinuxSender {
         let Some(law) = self.cc.rate_based().filter(|_| rates.reported_losses < self.board.losses) else {
             return;
         };
-        while let Some(lost) = rates.take_lost(&self.board) {
+        for lost in rates.take_lost(&self.board) {
             let packet = LostPacket {
                 sent_in_flight: lost.in_flight,
                 lost_since_sent: self.board.losses - lost.lost_before,
