@@ -27,6 +27,7 @@ from shoal.models import Difference, Kind, Model, Parameter, models
 
 if TYPE_CHECKING:
     from shoal.errors import CacheWarning, Cancelled, OutputError, ScenarioError, ShoalError, UsageError
+    from shoal.evaluate import Evaluation, evaluate_controller, evaluate_queue
     from shoal.expression import UndefinedError
     from shoal.metrics import default_metrics
     from shoal.results import Result, Results
@@ -67,6 +68,7 @@ __all__ = [
     "Difference",
     "Direction",
     "Estimate",
+    "Evaluation",
     "FreeParameter",
     "Goal",
     "Judgement",
@@ -96,6 +98,8 @@ __all__ = [
     "__version__",
     "default_metrics",
     "estimate",
+    "evaluate_controller",
+    "evaluate_queue",
     "models",
     "optimise",
     "run",
@@ -108,6 +112,7 @@ _homes = {
     **dict.fromkeys(
         ["CacheWarning", "Cancelled", "OutputError", "ScenarioError", "ShoalError", "UsageError"], "shoal.errors"
     ),
+    **dict.fromkeys(["Evaluation", "evaluate_controller", "evaluate_queue"], "shoal.evaluate"),
     **dict.fromkeys(["UndefinedError"], "shoal.expression"),
     **dict.fromkeys(["default_metrics"], "shoal.metrics"),
     **dict.fromkeys(["Result", "Results"], "shoal.results"),

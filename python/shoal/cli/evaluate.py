@@ -30,7 +30,12 @@ _Queue = Annotated[
 ]
 _Controller = Annotated[
     str | None,
-    option("--cc", "CONTROLLER", "A congestion control, by RFC 9743: one of [cyan]shoal list controllers[/]."),
+    option(
+        "--cc",
+        "CONTROLLER",
+        "A congestion control, by RFC 9743: one of [cyan]shoal list controllers[/], or a table with its options as in "
+        "[cyan]'{ cc = \"dctcp\", cc_options = { gain = { shift = 2 } } }'[/].",
+    ),
 ]
 _Beside = Annotated[
     list[str] | None,
@@ -76,6 +81,7 @@ def evaluate(
       shoal evaluate --aqm pie --quick
       shoal evaluate --aqm '{ kind = "codel", interval = "10 ms" }' --beside codel --beside fifo --out results/codel
       shoal evaluate --cc dctcp --out results/dctcp
+      shoal evaluate --cc '{ cc = "dctcp", cc_options = { gain = { shift = 2 } } }' --beside dctcp --beside cubic
     """
     if (aqm is None) == (cc is None):
         raise UsageError(

@@ -1,16 +1,18 @@
 """Evaluations of a queue or of a controller by the experiments that RFCs ask for.
 
 ``model`` is what guides and experiments are, ``rfc7928`` and ``rfc9743`` have those of these texts, ``contenders`` what
-can be evaluated, ``running`` runs them on the engine of sweeps, ``evaluation`` is what came out, and ``tables``,
-``figures`` and ``write`` show it.
+can be evaluated, ``harm`` what flows do to others, ``running`` runs them on the engine of sweeps, ``evaluation`` is
+what came out, and ``tables``, ``figures`` and ``write`` show it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from shoal.evaluate.contenders import controller, named_apart, queue
+from shoal._arguments import explained
+from shoal._toml import toml_value
+from shoal.evaluate.contenders import alike, controller, named_apart, queue
 from shoal.evaluate.evaluation import Evaluation
 from shoal.evaluate.model import Setting
 from shoal.evaluate.rfc7928 import guide as queue_guide
@@ -22,10 +24,15 @@ from shoal.runs.execute import Executor
 __all__ = ["Evaluation", "evaluate_controller", "evaluate_queue"]
 
 
+#: A queue or a controller: its name, or a table as text or as a dictionary.
+Subject = str | Mapping[str, object]
+
+
+@explained
 def evaluate_queue(
-    subject: str,
+    subject: Subject,
     *,
-    beside: Sequence[str] = ("fifo",),
+    beside: Sequence[Subject] = ("fifo",),
     quick: bool = False,
     seeds: int | None = None,
     kernel: str = "",
@@ -69,10 +76,11 @@ def evaluate_queue(
     )
 
 
+@explained
 def evaluate_controller(
-    subject: str,
+    subject: Subject,
     *,
-    beside: Sequence[str] = ("reno", "cubic"),
+    beside: Sequence[Subject] = ("reno", "cubic"),
     quick: bool = False,
     seeds: int | None = None,
     kernel: str = "",
@@ -86,7 +94,8 @@ def evaluate_controller(
     Parameters
     ----------
     subject
-        A controller of ``shoal list controllers``.
+        A controller of ``shoal list controllers``, or a table as in a scenario's flow group:
+        ``{"cc": "dctcp", "cc_options": {"gain": {"shift": 2}}}``.
     beside
         Controllers whose numbers stand beside it; the subject itself is left out of them.
     quick, seeds, kernel, workers, cache, executor, progress
@@ -110,10 +119,11 @@ def evaluate_controller(
     )
 
 
-def _contenders(read: Callable[[str], Setting], subject: str, beside: Sequence[str]) -> list[Setting]:
+def _contenders(read: Callable[[str], Setting], subject: Subject, beside: Sequence[Subject]) -> list[Setting]:
     """The subject and what stands beside it, which it does not itself."""
-    others = [text for text in beside if text.strip() != subject.strip()]
-    return named_apart([read(text) for text in (subject, *others)])
+    first, *texts = (text.strip() if isinstance(text, str) else toml_value(text) for text in (subject, *beside))
+    others = [text for text in texts if text != first]
+    return alike(named_apart([read(text) for text in (first, *others)]))
 
 
 def _count(seeds: int | None, *, quick: bool) -> int:

@@ -19,6 +19,10 @@ QUEUE = "bottleneck.aqm"
 #: The group whose controller is evaluated.
 SUBJECT = "subject"
 
+_controller_keys = {"cc", "cc_options", "stack"}
+# What a flow group has without these keys.
+_defaults: dict[str, object] = {f"flows.{SUBJECT}.cc_options": {}, f"flows.{SUBJECT}.stack": "linux-6"}
+
 
 def queue(text: str) -> Setting:
     """The queue that a text names: a kind of ``shoal list queues``, a table as in a scenario file, or a scenario.
@@ -52,20 +56,72 @@ def queue(text: str) -> Setting:
 
 
 def controller(text: str) -> Setting:
-    """The controller of a name; ECN, hosts and options are those of the controller.
+    """The controller of a name, or of a table as in a scenario's flow group: ``cc``, ``cc_options`` and ``stack``.
+
+    ECN, hosts, and what a table leaves out are those of the controller.
 
     Raises
     ------
     UsageError
-        There is none of that name.
+        There is none of that name, or the table has other keys.
     """
-    name = text.strip()
+    text = text.strip()
+    table: Any = parsed(text) if text.startswith("{") else {"cc": text}
+    if not isinstance(table, dict) or not isinstance(table.get("cc"), str) or not set(table) <= _controller_keys:
+        raise UsageError(
+            f"`{text}` is no congestion control",
+            hint="as in '{ cc = \"dctcp\", cc_options = { gain = { shift = 2 } } }'",
+        )
+    name = str(table["cc"])
     if find_controller(name) is None:
         names = [model.name for model in models() if model.kind == "controller"]
         raise UsageError(
             f"there is no controller `{name}`", hint=f"{nearest(name, names)} See `shoal list controllers`"
         )
-    return Setting(name, {f"flows.{SUBJECT}.cc": name})
+    setting = Setting(name, {f"flows.{SUBJECT}.{key}": value for key, value in table.items()})
+    _checked(setting)
+    return Setting(setting.described.replace(", ", " with ", 1), setting.values)
+
+
+def _checked(setting: Setting) -> None:
+    """Refuse options that the controller does not have, before a whole evaluation is refused cell by cell.
+
+    Raises
+    ------
+    ScenarioError
+        It has none of them, or their values are wrong.
+    """
+    keys: Any = {
+        "title": "",
+        "duration": "1 s",
+        "bottleneck": {"rate": "10 Mbit/s", "buffer": "100 packets"},
+        "flows": [{"name": SUBJECT, "rtt": "10 ms", "cc": "reno"}],
+    }
+    Scenario.from_keys(keys, name="--cc").override(setting.values)
+
+
+def everywhere(contender: Setting) -> Setting:
+    """A controller as that of all flows, where there are no others."""
+    subject = f"flows.{SUBJECT}."
+    return Setting(contender.name, {key.replace(subject, "flows.*."): value for key, value in contender.values.items()})
+
+
+def alike(settings: Sequence[Setting]) -> list[Setting]:
+    """Give all of them the same keys, so that each sets back what another one sets.
+
+    Raises
+    ------
+    KeyError
+        One has a key whose value without it is not known.
+    """
+    keys = dict.fromkeys(key for setting in settings for key in setting.values)
+    return [
+        Setting(
+            setting.name,
+            {key: setting.values[key] if key in setting.values else _defaults[key] for key in keys},
+        )
+        for setting in settings
+    ]
 
 
 def with_ecn(contender: Setting) -> Setting:

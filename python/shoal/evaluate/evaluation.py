@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from shoal import _native
 from shoal._toml import as_text
+from shoal.evaluate.harm import Better
 from shoal.evaluate.model import Clause, Experiment, Guide, Setting, name_of
-from shoal.runs.rows import Rows
-from shoal.stats import Estimate
+from shoal.runs.rows import Cell, Rows
+from shoal.stats import Estimate, estimate
 from shoal.words import count_of
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ class Outcome:
         The numbers; ``None`` if none of them can run the experiment.
     refused
         Who cannot run it, where, and why.
+    alone
+        The experiment beside which harm is counted, if this one counts it.
     """
 
     clause: Clause
@@ -54,6 +57,7 @@ class Outcome:
     contenders: tuple[Setting, ...]
     rows: Rows | None
     refused: tuple[Refusal, ...] = ()
+    alone: Outcome | None = None
 
     @property
     def key(self) -> str:
@@ -79,24 +83,73 @@ class Outcome:
         named = {key for setting in (*self.contenders, *self.experiment.paths) for key in setting.values}
         return {key: value for key, value in values.items() if key not in named}
 
-    def points(self) -> Iterator[tuple[object, ...]]:
-        """One row a point and metric: what it is of, mean, and half-width of the 95 % interval."""
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of its table: metrics and harms."""
+        return (*self.experiment.metrics, *self._harms)
+
+    @property
+    def _harms(self) -> Mapping[str, tuple[str, Better]]:
+        harm = self.experiment.harm
+        return harm.columns if harm is not None and self.alone is not None and self.alone.rows is not None else {}
+
+    def series(self, point: int, name: str) -> list[float | None]:
+        """A column of a point, one value a seed; ``None`` where a run has no such number."""
         if (rows := self.rows) is None:
-            return
-        for point in range(len(rows)):
-            for name, text in rows.plan.metrics.items():
-                cell = rows.cell(point, text)
+            return []
+        if name not in self._harms:
+            return rows.series(point, rows.plan.metrics[name])
+        metric, better = self._harms[name]
+        beside = rows.series(point, rows.plan.metrics[metric])
+        alone = self._alone(point, metric)
+        if len(alone) != len(beside):
+            return [None] * len(beside)
+        harms = [better.harm(*pair) for pair in zip(alone, beside, strict=True)]
+        return [None if harm is None else 100 * harm for harm in harms]
+
+    def _alone(self, point: int, metric: str) -> list[float | None]:
+        """A metric of the others alone where a point is, one value a seed; nothing if they did not run there."""
+        harm, alone = self.experiment.harm, self.alone
+        if self.rows is None or harm is None or alone is None or alone.rows is None:
+            return []
+        where = self.path(self.rows[point])
+        for other in range(len(alone.rows)):
+            values = alone.rows[other]
+            if (alone.path(values), alone.name(values)) == (where, harm.contender):
+                return alone.series(other, metric)
+        return []
+
+    def cell(self, point: int, name: str) -> Cell:
+        """Mean of a column over the seeds, and its 95 % confidence interval."""
+        if (rows := self.rows) is None:
+            return None
+        if name not in self._harms:
+            return rows.cell(point, rows.plan.metrics[name])
+        values = self.series(point, name)
+        known = [value for value in values if value is not None]
+        return estimate(known) if rows.failure(point) is None and len(known) == len(values) else None
+
+    def points(self) -> Iterator[tuple[object, ...]]:
+        """One row a point and number: what it is of, mean, and half-width of the 95 % interval."""
+        for point in range(len(self.rows or ())):
+            for name in self._numbers:
+                cell = self.cell(point, name)
                 mean, width = (cell.mean, cell.half_width) if isinstance(cell, Estimate) else (None, None)
                 yield (*self._cell(point), name, mean, width)
 
     def runs(self) -> Iterator[tuple[object, ...]]:
-        """One row a run and metric: what it is of, seed and value."""
+        """One row a run and number: what it is of, seed and value."""
         if (rows := self.rows) is None:
             return
         for point in range(len(rows)):
-            for name, text in rows.plan.metrics.items():
-                for seed, value in zip(rows.seeds(point), rows.series(point, text), strict=True):
+            for name in self._numbers:
+                for seed, value in zip(rows.seeds(point), self.series(point, name), strict=True):
                     yield (*self._cell(point), name, seed, value)
+
+    @property
+    def _numbers(self) -> tuple[str, ...]:
+        """The columns of its table, and the quantiles of its distributions."""
+        return (*self.experiment.measured, *self._harms)
 
     def _cell(self, point: int) -> tuple[object, ...]:
         values = self.rows[point] if self.rows is not None else {}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from shoal._toml import as_text
+from shoal.evaluate.harm import Harm
 from shoal.runs.design import Design, Factor, axis
 from shoal.runs.plan import Plan
 from shoal.runs.rows import Rows
@@ -18,12 +19,17 @@ if TYPE_CHECKING:
     from shoal.scenario_keys import ScenarioKeys
 
 
+#: Quantiles of which a distribution is drawn, as expressions call them, and the parts of the values that they bound.
+QUANTILES = {"p5": 0.05, "p25": 0.25, "p50": 0.5, "p75": 0.75, "p95": 0.95, "p99": 0.99}
+
+
 class Level(Enum):
     """How strongly a guide asks for something, in its own words."""
 
     MUST = "must"
     RECOMMENDED = "recommended"
     SHOULD = "should"
+    OUGHT = "ought to"
     MAY = "may"
     NONE = "-"
 
@@ -46,7 +52,7 @@ class Setting:
     @property
     def described(self) -> str:
         """Its values in words."""
-        return ", ".join(map(_in_words, self.values.values()))
+        return ", ".join(filter(None, map(_in_words, self.values.values())))
 
     def is_in(self, values: Mapping[str, object]) -> bool:
         """Whether a point has it."""
@@ -80,12 +86,18 @@ class Experiment:
         Where each contender runs, with names; all set the same keys.
     contenders
         Who takes part, if those of the evaluation do not.
+    adapt
+        Makes of a contender of the evaluation what it is here.
     headline
         The metric that the table of all paths shows; it has no place there without one.
     finding
         Makes a sentence of the numbers, which stands above their table.
     tradeoff
         The metrics of a figure that sets delay against goodput, one point a seed (RFC 7928, section 2.7).
+    harm
+        What the evaluated flows do to others; further columns.
+    curves
+        Distributions that a figure shows: names with units, and expressions with ``{}`` for a quantile.
     """
 
     name: str
@@ -95,9 +107,28 @@ class Experiment:
     axes: Sequence[Factor] = ()
     paths: Sequence[Setting] = ()
     contenders: Sequence[Setting] | None = None
+    adapt: Callable[[Setting], Setting] | None = None
     headline: str = ""
     finding: Callable[[Rows], str] | None = None
     tradeoff: tuple[str, str] | None = None
+    harm: Harm | None = None
+    curves: Mapping[str, str] = field(default_factory=dict)
+
+    def taking_part(self, contenders: Sequence[Setting]) -> tuple[Setting, ...]:
+        """Who takes part, if these are evaluated."""
+        if self.contenders is not None:
+            return tuple(self.contenders)
+        return tuple(map(self.adapt, contenders) if self.adapt is not None else contenders)
+
+    @property
+    def measured(self) -> dict[str, str]:
+        """All that is measured in a run: the columns, and the quantiles of the distributions."""
+        points = {
+            f"{name} {quantile}": text.format(f"'{quantile}'")
+            for name, text in self.curves.items()
+            for quantile in QUANTILES
+        }
+        return {**self.metrics, **points}
 
     @property
     def scenes(self) -> Sequence[Setting]:
@@ -116,7 +147,7 @@ class Experiment:
         keys = tuple(dict.fromkeys(key for values in both for key in values))
         design = Design((Factor(keys, [tuple(values[key] for key in keys) for values in both]), *self.axes))
         template = Template(Scenario.from_keys(self.scenario, name=f"{self.name}.toml"), design.keys, {})
-        return Plan(template, design, self.metrics, seeds, kernel=kernel)
+        return Plan(template, design, self.measured, seeds, kernel=kernel)
 
 
 @dataclass(frozen=True)

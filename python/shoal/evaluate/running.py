@@ -39,31 +39,41 @@ def run_guide(
     progress: Progress = False,
 ) -> Evaluation:
     """Run all experiments of a guide; parameters as for :func:`shoal.runs.execute.run_plan`."""
-    planned = [
-        _planned(clause, experiment, contenders, seeds, kernel)
+    plans = [
+        planned(clause, experiment, contenders, seeds, kernel)
         for clause in guide.clauses
         for experiment in clause.experiments
     ]
-    count = sum(len(plan.design) * seeds for _, plan in planned if plan is not None)
+    count = sum(len(plan.design) * seeds for _, plan in plans if plan is not None)
     outcomes = []
     with (
         closing(executor or Threads(workers)) as shared,
         counted(count, progress, f"{guide.name}: {count_of(count, 'run')}") as on_done,
     ):
-        for outcome, plan in planned:
+        for outcome, plan in plans:
             if plan is None:
                 outcomes.append(outcome)
                 continue
             rows = run_plan(plan, cache=cache, executor=_Shared(shared), on_record=lambda _: on_done())
             outcomes.append(replace(outcome, rows=rows))
-    return Evaluation(guide, tuple(contenders), tuple(outcomes), seeds, kernel)
+    with_harm = tuple(replace(outcome, alone=_alone(outcome, outcomes)) for outcome in outcomes)
+    return Evaluation(guide, tuple(contenders), with_harm, seeds, kernel)
 
 
-def _planned(
+def _alone(outcome: Outcome, outcomes: Sequence[Outcome]) -> Outcome | None:
+    """The experiment beside which an experiment counts harm."""
+    harm = outcome.experiment.harm
+    if harm is None:
+        return None
+    same_clause = (other for other in outcomes if other.clause is outcome.clause)
+    return next((other for other in same_clause if other.experiment.name == harm.alone), None)
+
+
+def planned(
     clause: Clause, experiment: Experiment, contenders: Sequence[Setting], seeds: int, kernel: str
 ) -> tuple[Outcome, Plan | None]:
     """What will come out of an experiment, without its numbers, and how they are made if somebody can run it."""
-    some = tuple(experiment.contenders if experiment.contenders is not None else contenders)
+    some = experiment.taking_part(contenders)
     pairs = list(itertools.product(some, experiment.scenes))
 
     def refusal(pairs: Sequence[tuple[Setting, Setting]]) -> str:

@@ -24,13 +24,11 @@ def table_of(outcome: Outcome) -> Table:
     for point in range(len(rows)):
         values = rows[point]
         failure = rows.failure(point)
-        cells = [
-            "failed" if failure is not None else written(rows.cell(point, text)) for text in rows.plan.metrics.values()
-        ]
+        cells = ["failed" if failure is not None else written(outcome.cell(point, name)) for name in outcome.columns]
         given = (as_text(value) for value in outcome.others(values).values())
         path = (outcome.path(values),) if paths else ()
         lines.append((outcome.name(values), *path, *given, *cells, f"{point + 1}"))
-    heads = ("", *paths, *names.values(), *rows.plan.metrics, "Cell")
+    heads = ("", *paths, *names.values(), *outcome.columns, "Cell")
     return Table(outcome.experiment.title, heads, lines, words=1 + len(paths) + len(names))
 
 
@@ -74,10 +72,10 @@ def _headlines(outcome: Outcome) -> dict[str, str]:
     rows = outcome.rows
     if rows is None:
         return {}
-    text = rows.plan.metrics[outcome.experiment.headline]
+    headline = outcome.experiment.headline
     points = {(outcome.path(rows[point]), outcome.name(rows[point])): point for point in range(len(rows))}
     written = {
-        where: "failed" if rows.failure(point) is not None else _mean(rows.cell(point, text))
+        where: "failed" if rows.failure(point) is not None else _mean(outcome.cell(point, headline))
         for where, point in points.items()
     }
     names = [contender.name for contender in outcome.contenders]

@@ -9,7 +9,7 @@ from shoal import _native
 from shoal.again import Again
 from shoal.cite import card
 from shoal.evaluate.evaluation import Evaluation, Outcome
-from shoal.evaluate.figures import figure_of
+from shoal.evaluate.figures import figures_of
 from shoal.evaluate.tables import matrix, overview, table_of
 from shoal.files import write_text
 from shoal.plots import save
@@ -59,6 +59,11 @@ def write_into(evaluation: Evaluation, folder: Path, *, again: Again, out: Path)
         contenders=[(contender.name, contender.described) for contender in evaluation.contenders],
         summary=f"{count_of(evaluation.runs, 'run')}, {count_of(evaluation.seeds, 'seed')} each.",
         overview=overview(evaluation),
+        # The first of a section's experiments is where its row leads, or else the text.
+        anchors=[
+            next((f"#{outcome.key}" for outcome in evaluation.of(clause)), evaluation.guide.link(clause.number))
+            for clause in evaluation.guide.clauses
+        ],
         paths=paths,
         sections=sections,
         models=models_of(scenario.resolved for some in cells.values() for scenario in some),
@@ -72,25 +77,32 @@ def write_into(evaluation: Evaluation, folder: Path, *, again: Again, out: Path)
 
 
 def _section(evaluation: Evaluation, outcome: Outcome, folder: Path) -> dict[str, Any]:
-    drawn = figure_of(outcome)
-    if drawn is not None:
+    figures = figures_of(outcome)
+    for drawn in figures:
         save(drawn, folder / "figures")
-    rows = outcome.rows
+    rows, harm = outcome.rows, outcome.experiment.harm
     return {
         "key": outcome.key,
         "number": outcome.clause.number,
         "link": evaluation.guide.link(outcome.clause.number),
         "title": outcome.clause.title,
         "experiment": outcome.experiment.title,
+        "period": _period(outcome),
         "finding": outcome.finding,
         "table": table_of(outcome),
-        "figure": None if drawn is None else figure_values(drawn),
+        "figures": [figure_values(drawn) for drawn in figures],
         "notices": [
             *(f"Not run, {refusal}." for refusal in outcome.refused),
             *(failure_lines(rows) if rows is not None else []),
         ],
-        "metrics": list(outcome.experiment.metrics.items()),
+        "metrics": list({**outcome.experiment.metrics, **(harm.formulas if harm else {})}.items()),
     }
+
+
+def _period(outcome: Outcome) -> str:
+    """What the numbers cover, which RFC 7928, section 2.7, wants to be said; empty if cells differ in it."""
+    periods = {(scenario.resolved["warmup"], scenario.resolved["duration"]) for scenario in _cells(outcome)}
+    return " Measured from {} to {}.".format(*periods.pop()) if len(periods) == 1 else ""
 
 
 def _cells(outcome: Outcome) -> list[Scenario]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import UsageError
-from shoal.metrics.lookup import find_group, flows_of, mean, number_at
+from shoal.metrics.lookup import find_group, flows_of, mean, number_at, ratio
 from shoal.metrics.registry import Recorded, declare
 from shoal.units import Unit
 
@@ -38,6 +38,23 @@ def startup_s(result: RunRecord, group: str) -> float | None:
         if rows.height and flow["start_s"] is not None:
             times.append(min(rows["time_ps"].to_list()) / 1e12 - flow["start_s"])
     return math.fsum(times) / len(times) if times else None
+
+
+@declare("loss_ratio", "Packets lost", Unit.FRACTION, needs=Recorded.FLOWS)
+def loss_ratio(result: RunRecord, group: str) -> float | None:
+    """Part of the data packets of a group that did not arrive, as its senders declared them lost; all flows together.
+
+    RFC 7928 section 2.3: lost over sent. What was sent is what arrived and what was lost. Of unresponsive traffic: lost
+    and sent as its receiver counts them.
+    """
+    flows = flows_of(result, group)
+    summaries = [flow["datagrams"] for flow in flows]
+    if datagrams := [summary for summary in summaries if summary is not None]:
+        return ratio(sum(each["lost"] for each in datagrams), sum(each["sent"] for each in datagrams))
+    arrived = [flow["data_packets"] for flow in flows]
+    lost = sum(flow["losses"] for flow in flows)
+    known = [count for count in arrived if count is not None]
+    return ratio(lost, lost + sum(known)) if len(known) == len(arrived) else None
 
 
 @declare("loss_interval_ms", "Interval between losses", Unit.MILLISECONDS, needs=Recorded.CONTROLLERS)

@@ -148,6 +148,17 @@ def acks_per_packet(result: RunRecord, group: str) -> float | None:
     return find_group(result, group).get("acks_per_packet")
 
 
+@declare("acks_per_megabyte", "ACKs per delivered megabyte", Unit.RATIO)
+def acks_per_megabyte(result: RunRecord, group: str) -> float | None:
+    """ACKs without data that the receivers of a group sent for each 10^6 B of payload delivered in order.
+
+    RFC 9743 section 7.4 (https://www.rfc-editor.org/rfc/rfc9743#section-7.4): the volume of control packets.
+    """
+    totals = find_group(result, group)["totals"]
+    acks = totals["acks_sent"]
+    return None if acks is None else ratio(1e6 * acks, totals["delivered_bytes"])
+
+
 @declare("count", "Count", Unit.RATIO, needs=Recorded.FLOWS)
 def count(result: RunRecord, group: str, what: str) -> float | None:
     """Mean over the flows of a group of a counter: ``losses``, ``timeouts``, ``marks_seen``, ``reductions``, ..."""

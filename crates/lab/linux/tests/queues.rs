@@ -468,6 +468,7 @@ fn keys_that_the_kernel_has_not_are_named() {
         (r#"kind = "dualpi2", alpha = 0.0"#, "alpha", "gain of 0"),
         (r#"kind = "fq-codel", memory_limit = "100 kB""#, "memory_limit", "truesize"),
         (r#"kind = "pie", tupdate = "1500 us""#, "tupdate", "jiffies"),
+        (r#"kind = "pie", ecn = true, ecn_threshold_percent = 100"#, "ecn_threshold_percent", "up to 10 %"),
     ] {
         let (at, reason) = refusal(aqm);
         assert_eq!(at, format!("bottleneck.aqm.{place}"), "{aqm}");

@@ -19,7 +19,7 @@ def guide(contenders: Sequence[Setting]) -> Guide:
                 *transports.clauses(contenders),
                 *rtts.clauses(),
                 *mixes.clauses(),
-                *stability.clauses(),
+                *stability.clauses(contenders),
                 *paths.clauses(contenders),
             ]
         ),

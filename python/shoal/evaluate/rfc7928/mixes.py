@@ -6,12 +6,12 @@ from typing import Any
 
 from shoal.evaluate.model import Clause, Experiment, Level, group
 from shoal.evaluate.rfc7928.bottleneck import RATE_MBPS, RTT_MS, bdp_packets, dumbbell
-from shoal.evaluate.rfc7928.measures import QUEUE, measures
+from shoal.evaluate.rfc7928.measures import QUEUE, losses, measures
 
 _rtt = f"{RTT_MS} ms"
 #: Connections of a browser, and objects of a page of at least 1 kB (section 7.2).
 CONNECTIONS, OBJECTS = 6, 50
-_sizes = {"objects": {"cdf": [["1 kB", 0], ["4 kB", 0.5], ["20 kB", 0.9], ["60 kB", 1]]}}
+_sizes = {"objects": {"cdf": [["1 KiB", 0], ["4 kB", 0.5], ["20 kB", 0.9], ["60 kB", 1]]}}
 
 
 def _background() -> Experiment:
@@ -21,7 +21,8 @@ def _background() -> Experiment:
         # RFC 6817 allows a gain of 1 at most; the section asks for 10.
         group("background", cc="ledbat", rtt=_rtt, cc_options={"target_us": 5000, "gain_percent": 1000}),
     ]
-    return Experiment("ledbat", title, dumbbell(title, flows), measures("bulk", "background"))
+    metrics = {**measures("bulk", "background"), **losses("bulk", "background")}
+    return Experiment("ledbat", title, dumbbell(title, flows), metrics)
 
 
 def _web(browsers: int = 1) -> dict[str, Any]:
@@ -50,7 +51,11 @@ def _video() -> dict[str, Any]:
     return {"name": "video", "cc": "cubic", "rtt": _rtt, "app": frames}
 
 
-_web_metrics = {"page_ms": "page_ms('web')", "page_p99_ms": "page_ms('web', 'p99')"}
+_web_metrics = {
+    "page_ms": "page_ms('web')",
+    "page_p99_ms": "page_ms('web', 'p99')",
+    "startup_ms": "startup_ms('web')",
+}
 _stream_metrics = {
     "one_way_delay_p99_ms": "one_way_delay_ms('cbr', 'p99')",
     "delay_variation_p99_ms": "delay_variation_ms('cbr', 'p99')",
@@ -86,6 +91,7 @@ def _mix() -> Experiment:
         **_web_metrics,
         "call_delay_p99_ms": "one_way_delay_ms('call-down', 'p99')",
         "call_variation_p99_ms": "delay_variation_ms('call-down', 'p99')",
+        "call_up_delay_p99_ms": "one_way_delay_ms('call-up', 'p99')",
         **_video_metrics,
         "bulk_mbps": "goodput_mbps('bulk')",
         **QUEUE,

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from shoal.evaluate.contenders import QUEUE as QUEUE_KEY
 from shoal.evaluate.model import Clause, Experiment, Level, Setting, group, varied
-from shoal.evaluate.rfc7928.bottleneck import CONGESTION, LOSS_PERCENT, RTT_MS, dumbbell, flows_for
-from shoal.evaluate.rfc7928.measures import TRADEOFF, measures
+from shoal.evaluate.rfc7928.bottleneck import CONGESTION, LOSS_PERCENT, RTT_MS, WARMUP_S, dumbbell, flows_for
+from shoal.evaluate.rfc7928.measures import QUEUE, SYNCHRONISATION, TRADEOFF, cumulated, curves
 from shoal.runs.rows import Rows
 from shoal.stats import Estimate
 
 _rtt = f"{RTT_MS} ms"
 #: Rates between which section 8.2.6 changes, in Mbit/s.
 RATES_MBPS = (100, 10)
-_fifo = Setting("fifo", {"bottleneck.aqm": {"kind": "fifo"}})
+#: Length of the phases of sections 8.2.5 and 8.2.6, and how often all of them come, in s.
+PHASE_S, PERIODS = 20, 2
+_fifo = Setting("fifo", {QUEUE_KEY: {"kind": "fifo"}})
 #: Numbers of flows behind a FIFO among which the one that gives a level is looked for.
 COUNTS = (1, 2, 3, 4, 6, 8, 11, 14, 19, 26)
 
@@ -52,41 +57,103 @@ def _congestion(level: str) -> Experiment:
     count = flows_for(level)
     title = f"{count} Reno flows: {level} congestion by the formula"
     scenario = dumbbell(title, [group("bulk", cc="reno", rtt=_rtt, count=count)])
-    return Experiment(level, title, scenario, measures("bulk"), tradeoff=TRADEOFF)
+    metrics = {"goodput_mbps": cumulated(0), **QUEUE, **SYNCHRONISATION}
+    return Experiment(level, title, scenario, metrics, tradeoff=TRADEOFF, curves=curves("bulk"))
 
 
 def _varying_congestion() -> Experiment:
+    """Groups join for the second and third phase, and are silent until it comes again."""
     mild, medium, heavy = (flows_for(level) for level in CONGESTION)
-    title = f"{mild}, {medium} and {heavy} Reno flows for 20 s each"
+    title = f"{mild}, {medium} and {heavy} Reno flows for {PHASE_S} s each, again and again"
+    every = 3 * PHASE_S
+
+    def joining(name: str, count: int, phase: int) -> dict[str, object]:
+        begin = phase * PHASE_S
+        app = {"on": f"{every - begin} s", "off": f"{begin} s"}
+        return {"name": name, "cc": "reno", "rtt": _rtt, "count": count, "start": f"{WARMUP_S + begin} s", "app": app}
+
     flows = [
         group("always", cc="reno", rtt=_rtt, count=mild),
-        {"name": "medium", "cc": "reno", "rtt": _rtt, "count": medium - mild, "start": "40 s"},
-        {"name": "heavy", "cc": "reno", "rtt": _rtt, "count": heavy - medium, "start": "60 s"},
+        joining("from-medium-on", medium - mild, 1),
+        joining("heavy", heavy - medium, 2),
     ]
-    return Experiment("varying", title, dumbbell(title, flows, duration_s=80, warmup_s=20), measures("always"))
+    names = [str(flow["name"]) for flow in flows]
+    metrics = {
+        "goodput_mbps": cumulated(0, 1, 2),
+        **_per_phase(list(CONGESTION), names, phase_s=PHASE_S),
+        **QUEUE,
+        **SYNCHRONISATION,
+    }
+    scenario = dumbbell(title, flows, duration_s=WARMUP_S + PERIODS * every)
+    return Experiment("varying", title, scenario, metrics, tradeoff=TRADEOFF, curves=curves("always"))
 
 
-def _varying_rate(name: str, title: str, *, each_s: float, periods: int) -> Experiment:
+def _per_phase(phases: Sequence[str], groups: Sequence[str], *, phase_s: float) -> dict[str, str]:
+    """Goodput of all flows and queueing delay in each phase (section 8.2)."""
+    columns = {}
+    for number, phase in enumerate(phases):
+        when = f"{number * phase_s:g}, {(number + 1) * phase_s:g}, {len(phases) * phase_s:g}"
+        columns[f"{phase}_goodput_mbps"] = " + ".join(f"phase_goodput_mbps('{name}', {when})" for name in groups)
+        columns[f"{phase}_delay_ms"] = f"phase_delay_ms({when})"
+    return columns
+
+
+def _varying_rate(
+    name: str, title: str, *, each_s: float, periods: int, bin_ms: int, queues: Sequence[Setting]
+) -> Experiment:
+    """The first phase of the measurement, which begins at a multiple of two phases, has the high rate."""
     high, low = RATES_MBPS
     flows = [group("bulk", cc="reno", rtt=_rtt, count=flows_for("mild", rate_mbps=low))]
-    rates = [["0 s", f"{high} Mbit/s"], [f"{each_s:g} s", f"{low} Mbit/s"]]
-    schedule = {"rates": rates, "repeat": f"{2 * each_s:g} s"}
+    # After a warm-up of one phase the second rate of the list is the first that is measured.
+    first, second = (low, high) if round(WARMUP_S / each_s) % 2 else (high, low)
+    rates = [["0 s", f"{first} Mbit/s"], [f"{each_s:g} s", f"{second} Mbit/s"]]
     scenario = dumbbell(
         title,
         flows,
         rate_mbps=high,
-        duration_s=2 * each_s * periods,
-        warmup_s=20,
-        bottleneck={"schedule": schedule, "aqm": {"kind": "fifo"}},
+        duration_s=WARMUP_S + 2 * each_s * periods,
+        bottleneck={
+            "rate": f"{first} Mbit/s",
+            "schedule": {"rates": rates, "repeat": f"{2 * each_s:g} s"},
+            "aqm": {"kind": "fifo"},
+        },
+        trace={"series": f"{bin_ms} ms"},
     )
-    metrics = {**measures("bulk"), "capacity_used_percent": "100 * capacity_used()"}
-    return Experiment(name, title, scenario, metrics, tradeoff=TRADEOFF)
+    metrics = {
+        "goodput_mbps": cumulated(0),
+        **_per_phase(["high_rate", "low_rate"], ["bulk"], phase_s=each_s),
+        **QUEUE,
+        "capacity_used_percent": "100 * capacity_used()",
+        **SYNCHRONISATION,
+    }
+    return Experiment(name, title, scenario, metrics, contenders=queues, tradeoff=TRADEOFF, curves=curves("bulk"))
 
 
-def clauses() -> list[Clause]:
+def beside_fifo(contenders: Sequence[Setting]) -> list[Setting]:
+    """The contenders and drop-tail, beside which section 8.2.6 must have them."""
+    kinds = [str(dict(each.values)[QUEUE_KEY]["kind"]) for each in contenders]  # type: ignore[index]
+    return [*contenders, *([] if "fifo" in kinds else [_fifo])]
+
+
+def clauses(contenders: Sequence[Setting]) -> list[Clause]:
     """The sections, in their order."""
-    steps = _varying_rate("steps", "The rate changes between 100 and 10 Mbit/s every 20 s", each_s=20, periods=3)
-    rapid = _varying_rate("rapid", "The rate changes between 100 and 10 Mbit/s every 100 ms", each_s=0.1, periods=400)
+    queues = beside_fifo(contenders)
+    steps = _varying_rate(
+        "steps",
+        "The rate changes between 100 and 10 Mbit/s every 20 s",
+        each_s=PHASE_S,
+        periods=3,
+        bin_ms=50,
+        queues=queues,
+    )
+    rapid = _varying_rate(
+        "rapid",
+        "The rate changes between 100 and 10 Mbit/s every 100 ms",
+        each_s=0.1,
+        periods=400,
+        bin_ms=20,
+        queues=queues,
+    )
     return [
         Clause("8.2.1", "Levels of congestion", Level.NONE, [_levels()]),
         Clause("8.2.2", "Mild congestion", Level.NONE, [_congestion("mild")]),

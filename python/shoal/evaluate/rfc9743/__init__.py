@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shoal.evaluate.model import Guide, in_order
-from shoal.evaluate.rfc9743 import collapse, criteria, misbehaviour
+from shoal.evaluate.rfc9743 import collapse, constrained, criteria, discussion, misbehaviour, mixed, paths, tunnels
 
 
 def guide() -> Guide:
@@ -12,5 +12,11 @@ def guide() -> Guide:
         "RFC 9743",
         "Specifying New Congestion Control Algorithms",
         "https://www.rfc-editor.org/rfc/rfc9743",
-        in_order([*collapse.clauses(), *criteria.clauses(), *misbehaviour.clauses()]),
+        in_order(
+            [
+                clause
+                for part in (collapse, criteria, mixed, discussion, paths, tunnels, constrained, misbehaviour)
+                for clause in part.clauses()
+            ]
+        ),
     )

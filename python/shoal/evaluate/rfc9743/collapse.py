@@ -1,4 +1,4 @@
-"""Sections 5.1.1 and 5.2: more flows than the path has packets, heavy random loss, and the loss of all feedback."""
+"""Sections 5.1.1 and 5.2: more flows than the path has packets, heavy random loss, and feedback that is lost."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ def _silence() -> Experiment:
     return Experiment("silence", title, scenario, metrics)
 
 
-def _crowd_of_both() -> Experiment:
+def crowd_of_both() -> Experiment:
+    """Half of the flows are of another controller (section 5.2)."""
     half = FLOWS // 2
     title = f"{half} flows beside {half} of CUBIC, each with one packet a round trip"
     flows = [
@@ -74,10 +75,32 @@ def _crowd_of_both() -> Experiment:
     return Experiment("crowd-of-both", title, behind(title, flows, **_narrow), metrics)
 
 
-def clauses() -> list[Clause]:
-    """The sections, in their order."""
-    first = [_crowd(), _random_loss(), _silence()]
-    return [
-        Clause("5.1.1", "Protection against congestion collapse", Level.SHOULD, first),
-        Clause("5.2", "Protection of others against starvation", Level.MUST, [_crowd_of_both()]),
+def feedback_lost() -> Experiment:
+    """The receivers of the evaluated flows fall silent, and those of the others do not (section 5.2)."""
+    title = f"Two flows get no ACK from {SILENT_S} s on, for {WATCHED_S} s, beside two of CUBIC that get theirs"
+    receiver = {"misbehaviour": {"silent_from": f"{SILENT_S} s"}}
+    flows = [
+        group(SUBJECT, cc="reno", rtt=f"{_rtt_ms:g} ms", count=2, receiver=receiver),
+        group("other", cc="cubic", rtt=f"{_rtt_ms:g} ms", count=2),
     ]
+    scenario = behind(
+        title,
+        flows,
+        duration=f"{SILENT_S + WATCHED_S} s",
+        # What was in flight then has left the queue by now.
+        warmup=f"{SILENT_S + 1} s",
+        **_narrow,
+    )
+    metrics = {
+        "sent_packets": f"rate_mbps('{SUBJECT}') * {1e6 * (WATCHED_S - 1) / _packet_bits:g}",
+        "timeouts": f"count('{SUBJECT}', 'timeouts')",
+        # Of all that the link carries.
+        "others_percent": f"100 * 2 * goodput_mbps('other') / {_rate_mbps:g}",
+    }
+    return Experiment("feedback-lost", title, scenario, metrics)
+
+
+def clauses() -> list[Clause]:
+    """The section."""
+    first = [_crowd(), _random_loss(), _silence()]
+    return [Clause("5.1.1", "Protection against congestion collapse", Level.SHOULD, first)]

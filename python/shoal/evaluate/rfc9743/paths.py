@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from shoal.evaluate.model import Setting
+from shoal.evaluate.model import Clause, Level, Setting
 
 if TYPE_CHECKING:
     from shoal.scenario_keys import ScenarioKeys
@@ -66,6 +66,8 @@ def all_paths() -> list[Setting]:
         path("6.1", "FIFO of 1 BDP"),
         path("6.1", "FIFO of 4 BDP", buffer_bdp=4),
         path("6.1", "FIFO of 16 BDP", buffer_bdp=16, duration_s=120, warmup_s=30),
+        # No losses but those of the queue, a rate that stays, a high one, and a short way.
+        path("6.3", "wired: 200 Mbit/s, 5 ms", rate_mbps=200, rtt_ms=5, duration_s=20, warmup_s=5),
         path("6.4", "1 % of random loss", impairments={"loss": 0.01}),
         path("6.4", "losses in bursts", impairments=bursts),
         path("6.4", "packets in slots, as Wi-Fi", impairments=wifi),
@@ -84,6 +86,32 @@ def all_paths() -> list[Setting]:
         path("7.9", "an outage of 5 s", schedule=outage),
         path("7.11", "data centre: 1 Gbit/s, 1 ms", rate_mbps=1000, rtt_ms=1, duration_s=2, warmup_s=0.5),
     ]
+
+
+#: Sections whose paths are among these, in our words, and how strongly the text asks for them.
+_sections = {
+    "6": ("Representative rates, delays and queues", Level.SHOULD),
+    "6.1": ("Tail-drop queues", Level.MUST),
+    "6.3": ("Wired paths", Level.NONE),
+    "6.4": ("Wireless paths", Level.SHOULD),
+    "7.1": ("Active queue management", Level.SHOULD),
+    "7.3": ("Delay that varies", Level.SHOULD),
+    "7.5": ("High delay", Level.OUGHT),
+    "7.7": ("Extreme reordering", Level.OUGHT),
+    "7.8": ("Transient events", Level.SHOULD),
+    "7.9": ("Sudden changes of the path", Level.MUST),
+}
+
+
+def paths_of(section: str) -> str:
+    """Where the paths of a section are, in words; empty if it has none."""
+    names = [name for each in all_paths() for number, name in [each.name.split(" ", 1)] if number == section]
+    return f"as paths of the criteria of section 5: {'; '.join(names)}" if names else ""
+
+
+def clauses() -> list[Clause]:
+    """The sections that are paths, in their order."""
+    return [Clause(number, title, level, reason=paths_of(number)) for number, (title, level) in _sections.items()]
 
 
 def behind(

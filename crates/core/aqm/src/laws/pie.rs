@@ -1,7 +1,7 @@
 //! PIE: proportional integral controller enhanced.
 //!
 //! Every Tupdate p <- p + alpha (d - target) + beta (d - d before), with gains that shrink with p; an arriving packet
-//! is dropped with p, or marked if it is ECT and p at most 10 %. Follows RFC 8033
+//! is dropped with p, or marked if it is ECT and p at most a threshold, 10 % in the kernel. Follows RFC 8033
 //! (<https://www.rfc-editor.org/rfc/rfc8033>) as `net/sched/sch_pie.c` has it
 //! (<https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_pie.c>); where it departs is listed in
 //! [`PieConfig::DOC`].
@@ -22,7 +22,7 @@ pub(crate) use rate::DepartureRate;
 
 use crate::shell::{Decision, Law, Store, Waiting};
 use crate::{Backlog, Reason};
-use control::{Control, MAX_PROB};
+use control::{Control, MAX_PROB, probability_of};
 use shoal_packet::Packet;
 use shoal_units::{Span, Stream, Time};
 
@@ -30,7 +30,8 @@ use shoal_units::{Span, Stream, Time};
 #[derive(Clone, Debug)]
 pub struct Pie {
     control: Control,
-    ecn: bool,
+    /// The highest probability with which ECT packets are marked; `None`: they are dropped like others.
+    marks_up_to: Option<u64>,
     period: Span,
     /// Time of the next update; of the last one while updates are suspended.
     update_at: Time,
@@ -43,7 +44,7 @@ impl Pie {
         let period = timer::period(config.tupdate);
         Self {
             control: Control::new(config),
-            ecn: config.ecn,
+            marks_up_to: config.ecn.then(|| probability_of(config.ecn_threshold_percent)),
             period,
             // The first one is half a second after the queue was created (`pie_init`), which is older than the run.
             update_at: if period.is_zero() { Time::NEVER } else { Time::ZERO + period },
@@ -70,7 +71,8 @@ impl Law for Pie {
         if !self.control.acts(packet.size, waiting.backlog().bytes, random) {
             return Decision::Pass;
         }
-        if self.ecn && self.control.probability() <= MAX_PROB / 10 && packet.ecn.is_capable() {
+        let marks = self.marks_up_to.is_some_and(|most| self.control.probability() <= most);
+        if marks && packet.ecn.is_capable() {
             return Decision::Mark(Reason::Early);
         }
         self.control.on_drop();

@@ -33,6 +33,14 @@ impl Express for PieConfig {
             );
             return None;
         }
+        if self.ecn && self.ecn_threshold_percent != 10 {
+            refusals.add(
+                "bottleneck.aqm.ecn_threshold_percent",
+                format!("the kernel's PIE marks up to 10 %, and this is {} %", self.ecn_threshold_percent),
+                "leave it out, or run this on the simulator",
+            );
+            return None;
+        }
         let limit = packet_limit(self.limit, "pie", site, refusals)?;
         let options = Attributes::default()
             .u32(TARGET, micros(self.target))

@@ -7,6 +7,9 @@ use super::{Place, Resolve};
 use crate::field::Section;
 use crate::quantity::{Amount, Duration};
 
+/// The threshold of `pie_qdisc_enqueue`.
+const KERNEL_THRESHOLD_PERCENT: u32 = 10;
+
 /// PIE with the parameters of `tc qdisc add ... pie`.
 #[derive(Clone, PartialEq, Debug, Section)]
 pub struct Pie {
@@ -37,6 +40,10 @@ pub struct Pie {
     /// Mark ECT packets instead of dropping them while the probability is at most 10 %.
     #[key(default = false, source = "RFC 8033 section 5.1; sch_pie.c pie_qdisc_enqueue")]
     pub ecn: bool,
+    /// With ecn: the highest probability with which ECT packets are marked, in percent. On the simulator only: the
+    /// kernel's code has the number itself.
+    #[key(otherwise = "10", unit = "0 to 100", source = "RFC 8033 section 5.1; sch_pie.c pie_qdisc_enqueue")]
+    pub ecn_threshold_percent: Option<u32>,
     /// Scale the probability with the size of the packet.
     #[key(default = false, source = "sch_pie.c pie_drop_early")]
     pub bytemode: bool,
@@ -70,6 +77,14 @@ impl Resolve for Pie {
                 law.keys.error(key, format!("{key} of {gain} sixteenths"), hint);
             }
         }
+        let percent = self.ecn_threshold_percent.unwrap_or(KERNEL_THRESHOLD_PERCENT);
+        let ecn_threshold_percent = u8::try_from(percent).ok().filter(|percent| *percent <= 100);
+        if ecn_threshold_percent.is_none() {
+            law.keys.error("ecn_threshold_percent", format!("{percent} %"), "write a number from 0 to 100");
+        } else if self.ecn_threshold_percent.is_some() && !self.ecn {
+            let hint = "write ecn = true, or remove it";
+            law.keys.error("ecn_threshold_percent", "nothing is marked without ecn", hint);
+        }
         let limit = law.limit(self.limit, limit);
         Some(PieConfig {
             target: target?,
@@ -77,6 +92,7 @@ impl Resolve for Pie {
             alpha: self.alpha,
             beta: self.beta,
             ecn: self.ecn,
+            ecn_threshold_percent: ecn_threshold_percent?,
             bytemode: self.bytemode,
             dq_rate_estimator: self.dq_rate_estimator,
             mtu_bytes: law.port.mtu,

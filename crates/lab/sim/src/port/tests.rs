@@ -154,6 +154,7 @@ fn queues() -> Vec<QueueConfig> {
             alpha: 32,
             beta: 32,
             ecn: true,
+            ecn_threshold_percent: 10,
             bytemode: false,
             dq_rate_estimator: false,
             mtu_bytes: 1500,

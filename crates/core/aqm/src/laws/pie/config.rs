@@ -20,8 +20,12 @@ pub struct PieConfig {
     pub alpha: u32,
     /// Gain on the growth of the delay, in 1/16 Hz.
     pub beta: u32,
-    /// Mark ECT packets instead of dropping them while the probability is at most 10 %.
+    /// Mark ECT packets instead of dropping them while the probability is low.
     pub ecn: bool,
+    /// The highest probability with which they are marked, in percent: 10 in the kernel, whose code has the number
+    /// itself (`pie_qdisc_enqueue`); [RFC 8033 section 5.1](https://www.rfc-editor.org/rfc/rfc8033#section-5.1) has a
+    /// threshold with this default.
+    pub ecn_threshold_percent: u8,
     /// Scale the probability with the size of the packet.
     pub bytemode: bool,
     /// Measure the delay as backlog over departure rate instead of by the last packet's own wait.

@@ -194,6 +194,11 @@ impl Vars {
     }
 }
 
+/// The probability of so many percent, as the kernel divides: 10 % are `MAX_PROB / 10`.
+pub(super) fn probability_of(percent: u8) -> u64 {
+    MAX_PROB / 100 * u64::from(percent) + MAX_PROB % 100 * u64::from(percent) / 100
+}
+
 /// By how many bits the gains are reduced: a half below 10 %, and a quarter more for every power of ten from
 /// 1 % down to 0.0001 % ([RFC 8033, section 4.2](https://www.rfc-editor.org/rfc/rfc8033#section-4.2)).
 fn tuning(prob: u64) -> u32 {

@@ -20,6 +20,11 @@ pub(super) const DOC: ModelDoc = ModelDoc {
             test: "drops_are_spaced_by_the_accumulated_probability",
         },
         Difference {
+            text: "The probability up to which ECT packets are marked is a parameter (RFC 8033 section 5.1); the \
+                   kernel's is 10 %, which is the default.",
+            test: "marks_end_at_the_threshold",
+        },
+        Difference {
             text: "Updates that would change nothing at an empty queue are left out; their rhythm goes on.",
             test: "updates_that_change_nothing_are_left_out",
         },

@@ -12,6 +12,7 @@ impl Checked for PieConfig {
             alpha: u32::from(input.byte()),
             beta: u32::from(input.byte()),
             ecn: input.flag(),
+            ecn_threshold_percent: input.byte(),
             bytemode: input.flag(),
             dq_rate_estimator: input.flag(),
             mtu_bytes: u32::from(input.short()),
@@ -20,7 +21,7 @@ impl Checked for PieConfig {
     }
 
     fn promise(&self) -> Promise {
-        // Above 10 % ECT packets are dropped, too.
+        // Above the threshold ECT packets are dropped, too.
         Promise { keeps_ect: false, ..Promise::of_fifo(self.limit) }
     }
 }

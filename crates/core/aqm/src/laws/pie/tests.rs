@@ -1,5 +1,6 @@
 //! PIE: the queue around the law.
 
+use super::control::{MAX_PROB, probability_of};
 use crate::testing::bench::{Bench, dropped};
 use crate::{Dequeued, Extent, Pie, PieConfig, Queue, Reason, Single, Verdict};
 use shoal_packet::Ecn;
@@ -11,6 +12,7 @@ pub(super) const CONFIG: PieConfig = PieConfig {
     alpha: 2,
     beta: 20,
     ecn: false,
+    ecn_threshold_percent: 10,
     bytemode: false,
     dq_rate_estimator: false,
     mtu_bytes: 1500,
@@ -102,6 +104,33 @@ fn drops_are_spaced_by_the_accumulated_probability() {
     let expected = f64::from(arrived) / mean_gap;
     let error = f64::from(drops) / expected - 1.0;
     assert!(error.abs() < 4.0 / expected.sqrt(), "{drops} of {arrived}, expected {expected}, p {p}");
+}
+
+/// The kernel divides by ten, and whole parts of a hundred are as exact.
+#[test]
+fn ten_percent_are_a_tenth() {
+    assert_eq!(probability_of(10), MAX_PROB / 10);
+    assert_eq!((probability_of(0), probability_of(100)), (0, MAX_PROB));
+}
+
+/// With a threshold of 25 % ECT packets are marked up to that.
+#[test]
+fn marks_end_at_the_threshold() {
+    let mut bench = Bench::of(PieConfig { ecn: true, ecn_threshold_percent: 25, ..CONFIG });
+    let _ = standing(&mut bench, Span::from_millis(60), Ecn::Ect0, at(0), at(400));
+    let mut counts = [(0, 0); 2];
+    while probability(&bench) < 0.4 {
+        let now = bench.now;
+        let above = usize::from(probability(&bench) > 0.25);
+        // The probability is constant up to the next update.
+        let until = bench.queue.next_timer();
+        let (_, marks, drops) =
+            standing(&mut bench, Span::ZERO, Ecn::Ect0, now, until - Span::from_micros(100));
+        counts[above] = (counts[above].0 + marks, counts[above].1 + drops);
+        bench.advance_to(until);
+    }
+    let [below, above] = counts;
+    assert!(below.0 > 100 && below.1 == 0 && above.0 == 0 && above.1 > 100, "{counts:?}");
 }
 
 /// ECT packets are marked up to 10 % and dropped above; others are always dropped.
