@@ -170,7 +170,8 @@ def _delays(result: RunRecord, group: str, what: str, quantile: str) -> float | 
         if what == "delay_s":
             pooled += delays
         elif what == "variation_s":
-            pooled += [delay - min(delays) for delay in delays]
+            least = min(delays, default=0.0)
+            pooled += [delay - least for delay in delays]
         else:
             pooled += [abs(later - earlier) for earlier, later in itertools.pairwise(delays)]
     return _statistic(pooled, quantile)

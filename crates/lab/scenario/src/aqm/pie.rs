@@ -40,8 +40,8 @@ pub struct Pie {
     /// Mark ECT packets instead of dropping them while the probability is at most 10 %.
     #[key(default = false, source = "RFC 8033 section 5.1; sch_pie.c pie_qdisc_enqueue")]
     pub ecn: bool,
-    /// With ecn: the highest probability with which ECT packets are marked, in percent. On the simulator only: the
-    /// kernel's code has the number itself.
+    /// With ecn: the highest probability with which ECT packets are marked, in percent; 100: they are never dropped
+    /// early. On the simulator only: the kernel's code has the number itself.
     #[key(otherwise = "10", unit = "0 to 100", source = "RFC 8033 section 5.1; sch_pie.c pie_qdisc_enqueue")]
     pub ecn_threshold_percent: Option<u32>,
     /// Scale the probability with the size of the packet.

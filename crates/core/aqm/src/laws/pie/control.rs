@@ -194,8 +194,12 @@ impl Vars {
     }
 }
 
-/// The probability of so many percent, as the kernel divides: 10 % are `MAX_PROB / 10`.
+/// The probability of so many percent, as the kernel divides: 10 % are `MAX_PROB / 10`. From 100 % on it is above
+/// whatever the probability grows to, which may exceed 1.
 pub(super) fn probability_of(percent: u8) -> u64 {
+    if percent >= 100 {
+        return u64::MAX;
+    }
     MAX_PROB / 100 * u64::from(percent) + MAX_PROB % 100 * u64::from(percent) / 100
 }
 

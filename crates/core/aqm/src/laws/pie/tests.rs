@@ -110,7 +110,7 @@ fn drops_are_spaced_by_the_accumulated_probability() {
 #[test]
 fn ten_percent_are_a_tenth() {
     assert_eq!(probability_of(10), MAX_PROB / 10);
-    assert_eq!((probability_of(0), probability_of(100)), (0, MAX_PROB));
+    assert_eq!((probability_of(0), probability_of(100)), (0, u64::MAX));
 }
 
 /// With a threshold of 25 % ECT packets are marked up to that.
