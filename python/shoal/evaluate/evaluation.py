@@ -50,6 +50,8 @@ class Outcome:
         Who cannot run it, where, and why.
     alone
         The experiment beside which harm is counted, if this one counts it.
+    unmeasured
+        Columns that the experiment has elsewhere, and where it runs nothing can measure.
     """
 
     clause: Clause
@@ -58,6 +60,7 @@ class Outcome:
     rows: Rows | None
     refused: tuple[Refusal, ...] = ()
     alone: Outcome | None = None
+    unmeasured: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:

@@ -7,14 +7,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from shoal.errors import ScenarioError
 from shoal.evaluate.evaluation import Evaluation, Outcome, Refusal
 from shoal.evaluate.model import Clause, Experiment, Guide, Setting
+from shoal.metrics import recording
 from shoal.parallel import Progress, counted
 from shoal.runs.execute import Executor, Threads, run_plan
 from shoal.runs.plan import check
+from shoal.scenario import Scenario
 from shoal.words import count_of
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from shoal.runs.recipe import Recipe
     from shoal.runs.record import Record
     from shoal.runs.work import Block, Pace
+    from shoal.scenario_keys import ScenarioKeys
 
 #: Runs of every point; with ``quick`` the second.
 SEEDS, QUICK_SEEDS = 10, 2
@@ -74,6 +77,8 @@ def planned(
 ) -> tuple[Outcome, Plan | None]:
     """What will come out of an experiment, without its numbers, and how they are made if somebody can run it."""
     some = experiment.taking_part(contenders)
+    whole, experiment = experiment, _measurable(experiment) if kernel else experiment
+    unmeasured = tuple(name for name in whole.metrics if name not in experiment.metrics)
     pairs = list(itertools.product(some, experiment.scenes))
 
     def refusal(pairs: Sequence[tuple[Setting, Setting]]) -> str:
@@ -89,8 +94,21 @@ def planned(
     refused = [
         Refusal(contender.name, path.name, why) for (contender, path), why in zip(pairs, whys, strict=True) if why
     ]
-    outcome = Outcome(clause, experiment, some, None, tuple(refused))
+    outcome = Outcome(clause, experiment, some, None, tuple(refused), unmeasured=unmeasured)
     return outcome, experiment.plan(able, seeds=seeds, kernel=kernel) if able else None
+
+
+def _measurable(experiment: Experiment) -> Experiment:
+    """An experiment without the columns for which packets have to be traced at both ends, which no kernel here does."""
+    trace = {key: value for key, value in (experiment.scenario.get("trace") or {}).items() if key != "segment_flows"}
+    keys = cast("ScenarioKeys", {**experiment.scenario, "trace": trace})
+    scenario = Scenario.from_keys(keys, name=f"{experiment.name}.toml")
+    kept = {
+        name: text
+        for name, text in experiment.metrics.items()
+        if "trace.segment_flows" not in recording(scenario, [text], lean=True)
+    }
+    return experiment if len(kept) == len(experiment.metrics) else replace(experiment, metrics=kept, scenario=keys)
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,15 @@ def refusals(evaluation: Evaluation) -> list[str]:
     for outcome in evaluation:
         for refusal in outcome.refused:
             reasons.setdefault(str(refusal), []).append(outcome.clause.number)
-    return [f"Not run in {', '.join(dict.fromkeys(numbers))}: {reason}." for reason, numbers in reasons.items()]
+    lines = [f"Not run in {', '.join(dict.fromkeys(numbers))}: {reason}." for reason, numbers in reasons.items()]
+    return [*lines, *(unmeasured(outcome) for outcome in evaluation if outcome.unmeasured)]
+
+
+def unmeasured(outcome: Outcome) -> str:
+    """Which columns an experiment lacks on a kernel, and why."""
+    names = ", ".join(outcome.unmeasured)
+    why = "packets are traced at both ends on the simulator only"
+    return f"Not measured in {outcome.clause.number}: {names}; {why}."
 
 
 def matrix(evaluation: Evaluation) -> Table | None:

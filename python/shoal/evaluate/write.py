@@ -10,7 +10,7 @@ from shoal.again import Again
 from shoal.cite import card
 from shoal.evaluate.evaluation import Evaluation, Outcome
 from shoal.evaluate.figures import figures_of
-from shoal.evaluate.tables import matrix, overview, table_of
+from shoal.evaluate.tables import matrix, overview, table_of, unmeasured
 from shoal.files import write_text
 from shoal.plots import save
 from shoal.report.build import figure_values, models_of
@@ -93,6 +93,7 @@ def _section(evaluation: Evaluation, outcome: Outcome, folder: Path) -> dict[str
         "figures": [figure_values(drawn) for drawn in figures],
         "notices": [
             *(f"Not run, {refusal}." for refusal in outcome.refused),
+            *([unmeasured(outcome)] if outcome.unmeasured else []),
             *(failure_lines(rows) if rows is not None else []),
         ],
         "metrics": list({**outcome.experiment.metrics, **(harm.formulas if harm else {})}.items()),

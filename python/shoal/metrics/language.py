@@ -165,7 +165,12 @@ def recording(scenario: Scenario, texts: Iterable[str], *, lean: bool = False) -
     groups = {group["name"]: group["flows"] for group in scenario.facts["groups"]}
     if Recorded.CONTROLLERS in needed and trace["controller_flows"] < sum(groups.values()):
         keys["trace.controller_flows"] = sum(groups.values())
-    if Recorded.SEGMENTS in needed and trace["segment_flows"] < len(groups):
+    # Datagrams are measured without a trace.
+    unanswered = {group["name"] for group in scenario.resolved["flows"] if "unresponsive" in (group.get("app") or ())}
+    traces = any(
+        _needs(name) is Recorded.SEGMENTS and not unanswered.intersection(arguments) for name, arguments in calls
+    )
+    if traces and trace["segment_flows"] < len(groups):
         keys["trace.segment_flows"] = len(groups)
     # So many traced flows are one of each group up to this one.
     ranks = {name: rank for rank, name in enumerate((name for name in groups if groups[name]), 1)}
