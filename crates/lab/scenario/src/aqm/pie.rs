@@ -80,7 +80,11 @@ impl Resolve for Pie {
         let percent = self.ecn_threshold_percent.unwrap_or(KERNEL_THRESHOLD_PERCENT);
         let ecn_threshold_percent = u8::try_from(percent).ok().filter(|percent| *percent <= 100);
         if ecn_threshold_percent.is_none() {
-            law.keys.error("ecn_threshold_percent", format!("{percent} %"), "write a number from 0 to 100");
+            law.keys.error(
+                "ecn_threshold_percent",
+                format!("a threshold of {percent} %"),
+                "write a number from 0 to 100",
+            );
         } else if self.ecn_threshold_percent.is_some() && !self.ecn {
             let hint = "write ecn = true, or remove it";
             law.keys.error("ecn_threshold_percent", "nothing is marked without ecn", hint);
