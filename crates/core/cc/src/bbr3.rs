@@ -162,7 +162,7 @@ impl<'a> Ack<'a> {
             (Some(delivered), interval @ 1..) => (u64::from(delivered) << RATE_BITS) / u64::from(interval),
             _ => 0,
         };
-        Self { connection, sample, rate, now_us: micros(connection) }
+        Self { connection, sample, rate, now_us: connection.now.as_micros() }
     }
 }
 
@@ -174,7 +174,7 @@ impl RateBased for Bbr3 {
         state.mss = connection.mss;
         state.initial_window = window.cwnd;
         state.min_rtt = MinRtt::new(connection);
-        state.extra_acked_start_us = micros(connection);
+        state.extra_acked_start_us = connection.now.as_micros();
         state.start_pacing(connection);
     }
     fn on_packet_lost(&mut self, window: &mut Window, connection: &Connection, packet: &LostPacket) {
@@ -205,7 +205,7 @@ impl RateBased for Bbr3 {
             return;
         }
         state.is_restarting = true;
-        state.extra_acked_start_us = micros(connection);
+        state.extra_acked_start_us = connection.now.as_micros();
         if state.phase.is_probe_bandwidth() {
             state.set_pacing(100);
         } else if state.phase == Phase::ProbeRtt {
@@ -260,11 +260,6 @@ impl CongestionControl for Bbr3 {
             full_bandwidth_reached: state.full.is_reached,
         })
     }
-}
-
-/// The present in microseconds.
-fn micros(connection: &Connection) -> u64 {
-    connection.now.as_picos() / 1_000_000
 }
 
 /// `percent` of a number of packets.

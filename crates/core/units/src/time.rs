@@ -35,6 +35,10 @@ impl Time {
     pub const fn as_micros(self) -> u64 {
         self.0 / PS_PER_US
     }
+    /// Whole milliseconds since the start, rounded down.
+    pub const fn as_millis(self) -> u64 {
+        self.0 / PS_PER_MS
+    }
     /// Seconds since the start. For output only: not exact.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / PS_PER_S as f64
@@ -219,6 +223,8 @@ mod tests {
     fn conversions_are_exact_integers() {
         assert_eq!(Span::from_secs(213 * 86_400).as_picos(), 213 * 86_400 * PS_PER_S);
         assert_eq!(Span::from_millis(25).as_micros(), 25_000);
+        let late = Time::ZERO + Span::from_nanos(25_999_999);
+        assert_eq!((late.as_micros(), late.as_millis()), (25_999, 25));
         assert_eq!(Span::from_secs_f64(0.025), Span::from_millis(25));
         assert_eq!(Span::from_secs_f64(f64::NAN), Span::ZERO);
         assert_eq!(Span::from_secs_f64(-1.0), Span::ZERO);

@@ -1,6 +1,6 @@
 //! ProbeBW: down, cruise, refill, up (section 5.3.3 of the draft).
 
-use super::{Ack, Phase, State, UNBOUNDED, micros, share};
+use super::{Ack, Phase, State, UNBOUNDED, share};
 use crate::{Connection, Window};
 use shoal_units::cast::fit_u32;
 
@@ -59,7 +59,7 @@ impl State {
         self.signals.reset_congestion();
         self.probe.acked_per_increase = UNBOUNDED;
         self.pick_wait();
-        self.probe.cycle_start_us = micros(connection);
+        self.probe.cycle_start_us = connection.now.as_micros();
         self.probe.ack_phase = AckPhase::ProbeStopping;
         self.signals.start_round(connection);
         self.phase = Phase::Down;

@@ -1,6 +1,6 @@
 //! The smallest RTT, and ProbeRTT (section 5.3.4 of the draft).
 
-use super::{Ack, AckPhase, Phase, State, micros};
+use super::{Ack, AckPhase, Phase, State};
 use crate::{Connection, Window};
 use shoal_units::Span;
 use shoal_units::cast::fit_u32;
@@ -39,7 +39,7 @@ impl MinRtt {
     /// What the handshake has shown.
     pub(super) fn new(connection: &Connection) -> Self {
         let us = if connection.srtt.is_zero() { NONE_US } else { fit_u32(connection.srtt.as_micros()) };
-        let now = micros(connection);
+        let now = connection.now.as_micros();
         Self { us, stamp_us: now, probe_us: us, probe_stamp_us: now, ..Self::default() }
     }
     /// The smallest RTT, if there is one.
@@ -87,7 +87,8 @@ impl State {
 
     fn handle_probe_rtt(&mut self, window: &mut Window, connection: &Connection) {
         if self.min_rtt.done_us.is_none() && connection.in_flight <= self.probe_rtt_window() {
-            self.min_rtt.done_us = Some(micros(connection) + u64::from(self.config.probe_rtt_ms) * 1000);
+            self.min_rtt.done_us =
+                Some(connection.now.as_micros() + u64::from(self.config.probe_rtt_ms) * 1000);
             self.min_rtt.is_round_done = false;
             self.signals.start_round(connection);
         } else if self.min_rtt.done_us.is_some() {
@@ -100,10 +101,10 @@ impl State {
 
     /// CheckProbeRTTDone, ExitProbeRTT.
     pub(super) fn check_probe_rtt_done(&mut self, window: &mut Window, connection: &Connection) {
-        if self.min_rtt.done_us.is_none_or(|done| micros(connection) <= done) {
+        if self.min_rtt.done_us.is_none_or(|done| connection.now.as_micros() <= done) {
             return;
         }
-        self.min_rtt.probe_stamp_us = micros(connection);
+        self.min_rtt.probe_stamp_us = connection.now.as_micros();
         self.restore_cwnd(window);
         self.signals.reset_shortterm();
         if self.full.is_reached {

@@ -10,7 +10,7 @@ pub(super) const HZ: u32 = 1000;
 /// Time in jiffies, wrapping as in the kernel.
 #[inline]
 pub(super) fn jiffies(now: Time) -> u32 {
-    low_u32(now.as_picos() / 1_000_000_000)
+    low_u32(now.as_millis())
 }
 
 /// Time in microseconds (`tcp_mstamp`), wrapping.

@@ -124,7 +124,7 @@ impl RateSamples {
     fn stamp(&self, board: &Scoreboard, delivered: u64) -> Stamp {
         Stamp {
             delivered,
-            delivered_us: Some(micros(self.delivered_at)),
+            delivered_us: Some(self.delivered_at.as_micros()),
             first_sent_us: self.first_sent_us,
             is_app_limited: self.is_app_limited(),
             in_flight: board.in_flight(),
@@ -136,7 +136,7 @@ impl RateSamples {
     /// A new segment leaves at `leaves`, and lies in the queue already.
     pub(super) fn note_sent(&mut self, board: &Scoreboard, leaves: Time, delivered: u64) {
         if board.packets_out() == 1 {
-            (self.first_sent_us, self.delivered_at) = (micros(leaves), leaves);
+            (self.first_sent_us, self.delivered_at) = (leaves.as_micros(), leaves);
         }
         let stamp = self.stamp(board, delivered);
         self.stamps.push_back(stamp);
@@ -174,7 +174,7 @@ impl RateSamples {
     fn note_delivered(&mut self, segment: &Segment, index: usize) {
         let stamp = self.stamps[index];
         let Some(delivered_us) = stamp.delivered_us else { return };
-        let (sent_us, end) = (micros(segment.sent), segment.end());
+        let (sent_us, end) = (segment.sent.as_micros(), segment.end());
         if self.newest.is_none_or(|newest| (sent_us, end) > (newest.sent_us, newest.end)) {
             self.newest = Some(Newest { stamp, delivered_us, sent_us, end });
             self.first_sent_us = sent_us;
@@ -232,7 +232,7 @@ impl RateSamples {
         sample.sent_in_flight = newest.stamp.in_flight;
         sample.lost_since_sent = lost - newest.stamp.lost;
         let sending_us = newest.sent_us.saturating_sub(newest.stamp.first_sent_us);
-        let interval_us = fit_u32(sending_us.max(micros(now).saturating_sub(newest.delivered_us)));
+        let interval_us = fit_u32(sending_us.max(now.as_micros().saturating_sub(newest.delivered_us)));
         // A shorter interval than the RTT cannot be right: the segment was sent again for nothing.
         if self.min_rtt_us.is_none_or(|least| interval_us >= least) {
             sample.interval_us = interval_us;
@@ -245,11 +245,6 @@ impl RateSamples {
     pub(super) fn assert_invariants(&self, board: &Scoreboard) {
         assert_eq!(count_u32(self.stamps.len()), board.packets_out());
     }
-}
-
-/// A time in whole microseconds, as the kernel counts.
-fn micros(time: Time) -> u64 {
-    time.as_picos() / 1_000_000
 }
 
 #[cfg(test)]
