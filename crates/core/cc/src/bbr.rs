@@ -8,22 +8,23 @@
 //!    (`bandwidth.rs`). A token bucket is recognised by its losses (`policer.rs`), aggregated ACKs by their excess
 //!    (`aggregation.rs`).
 //! 2. In ProbeBW the gain goes through eight phases, of 5/4, 3/4 and six times 1 (`cycle.rs`), from a random one on.
-//! 3. Startup ends after three rounds in which the bandwidth has not grown by a quarter (`full_pipe.rs`), Drain when no
-//!    more is in the network than the bandwidth-delay product.
+//! 3. Startup ends after three rounds in which the bandwidth has not grown by a quarter, Drain when no more is in the
+//!    network than the bandwidth-delay product (`startup.rs`).
 //! 4. When the smallest RTT was not matched for ten seconds, ProbeRTT sends with four packets for 200 ms and a round
 //!    (`min_rtt.rs`).
-//! 5. The pacing rate is the gain times the bandwidth less one percent, and the window twice the bandwidth-delay
-//!    product with what segments and aggregation need (`window.rs`).
+//! 5. The pacing rate is the gain times the bandwidth less one percent (`pacing.rs`), and the window twice the
+//!    bandwidth-delay product with what segments and aggregation need (`window.rs`).
 
 mod aggregation;
 mod bandwidth;
 mod config;
 mod cycle;
-mod full_pipe;
 pub(crate) mod max_filter;
 mod min_rtt;
+mod pacing;
 mod policer;
 pub(crate) mod presets;
+mod startup;
 mod window;
 
 use crate::{
@@ -32,18 +33,17 @@ use crate::{
 };
 use aggregation::Aggregation;
 use alloc::boxed::Box;
-use bandwidth::{BANDWIDTH_BITS, BANDWIDTH_UNIT, Bandwidth, Rounds};
+use bandwidth::{BANDWIDTH_BITS, Bandwidth, Rounds};
 pub use config::{BBR, BbrConfig};
 use cycle::Cycle;
-use full_pipe::FullPipe;
 use min_rtt::MinRtt;
-use policer::{Occasion, Policer, Verdict};
-use shoal_units::{Span, Stream, Time};
+use pacing::least_packets;
+use policer::Policer;
+use shoal_units::{Span, Stream};
+use startup::FullPipe;
 
 /// A gain of one (`BBR_UNIT`).
 const GAIN_UNIT: u32 = 256;
-/// Bytes per second below which a segment is a single packet (`bbr_min_tso_rate`).
-const SINGLE_PACKETS_BELOW: u64 = 1_200_000 / 8;
 
 /// States of the law (`enum bbr_mode`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -117,33 +117,6 @@ impl State {
         self.policer.rate().unwrap_or_else(|| self.rounds.bandwidth())
     }
 
-    /// Bytes of payload per second of a rate with a gain, less the margin (`bbr_rate_bytes_per_sec`).
-    fn bytes_per_s(&self, bandwidth: u64, gain: u32, mss: u32) -> u64 {
-        let rate = bandwidth.saturating_mul(mss.into()).saturating_mul(gain.into()) >> 8;
-        let margin = u64::from(100 - self.config.pacing_margin_percent.min(100));
-        rate.saturating_mul(10_000 * margin) >> BANDWIDTH_BITS
-    }
-
-    /// The rate before the first sample: the initial window with the gain of Startup (`bbr_init_pacing_rate_from_rtt`).
-    fn start_pacing(&mut self, window: &Window, connection: &Connection) {
-        let srtt_us = connection.srtt.as_micros();
-        self.has_seen_rtt = !connection.srtt.is_zero();
-        let rtt_us = if self.has_seen_rtt { srtt_us.max(1) } else { 1000 };
-        let rate = u64::from(window.cwnd) * BANDWIDTH_UNIT / rtt_us;
-        self.pacing_rate = self.bytes_per_s(rate, self.config.high_gain_q8, connection.mss);
-    }
-
-    /// Before the pipe is full the rate only rises (`bbr_set_pacing_rate`).
-    fn set_pacing(&mut self, window: &Window, connection: &Connection, gain: u32) {
-        let rate = self.bytes_per_s(self.bandwidth().into(), gain, connection.mss);
-        if !self.has_seen_rtt && !connection.srtt.is_zero() {
-            self.start_pacing(window, connection);
-        }
-        if self.full.is_reached || rate > self.pacing_rate {
-            self.pacing_rate = rate;
-        }
-    }
-
     /// Remembers a window to which recovery or ProbeRTT returns (`bbr_save_cwnd`).
     fn save_cwnd(&mut self, window: &Window) {
         let is_cut = self.recovery >= RecoveryState::Recovery || self.mode == Mode::ProbeRtt;
@@ -156,71 +129,6 @@ impl State {
             self.enter_probe_bandwidth(connection);
         } else {
             self.mode = Mode::Startup;
-        }
-    }
-
-    /// The gain cycle begins in a random phase (`bbr_reset_probe_bw_mode`).
-    fn enter_probe_bandwidth(&mut self, connection: &Connection) {
-        self.mode = Mode::ProbeBandwidth;
-        self.cycle.begin(self.config.random_phases, &mut self.random, connection.delivered_at);
-    }
-
-    /// Follows the long-term rate (`bbr_lt_bw_sampling`).
-    fn look_for_policer(&mut self, connection: &Connection, losses: u32, is_app_limited: bool) {
-        if !self.config.models_policers {
-            return;
-        }
-        let occasion = Occasion {
-            losses,
-            is_app_limited,
-            is_round_start: self.rounds.is_start,
-            is_probing_bandwidth: self.mode == Mode::ProbeBandwidth,
-        };
-        let mut policer = self.policer;
-        let verdict = policer
-            .on_sample(connection, occasion, |rate| self.bytes_per_s(rate.into(), GAIN_UNIT, connection.mss));
-        self.policer = policer;
-        match verdict {
-            Verdict::Unchanged => {}
-            Verdict::Policed => self.pacing_gain = GAIN_UNIT,
-            Verdict::Released => self.enter_probe_bandwidth(connection),
-        }
-    }
-
-    /// Rounds and the bandwidth (`bbr_update_bw`).
-    fn update_bandwidth(&mut self, connection: &Connection, sample: &RateSample) {
-        self.rounds.is_start = false;
-        let Some(delivered) = sample.delivered.filter(|_| sample.interval_us > 0) else { return };
-        if self.rounds.note(connection, sample) {
-            self.conserves = false;
-        }
-        self.look_for_policer(connection, sample.losses, sample.is_app_limited);
-        self.rounds.measure(self.config.bandwidth_rounds, sample, delivered);
-    }
-
-    /// The excess of ACKs (`bbr_update_ack_aggregation`).
-    fn update_aggregation(&mut self, window: &Window, connection: &Connection, sample: &RateSample) {
-        let is_valid = sample.delivered.is_some() && sample.interval_us > 0;
-        if self.config.extra_acked_gain_q8 == 0 || sample.newly_delivered == 0 || !is_valid {
-            return;
-        }
-        let bandwidth = self.bandwidth();
-        let packets = (sample.newly_delivered, window.cwnd);
-        self.aggregation.on_sample(connection, packets, self.rounds.is_start, bandwidth);
-    }
-
-    /// Startup ends in Drain, Drain in ProbeBW (`bbr_check_drain`).
-    fn update_drain(&mut self, window: &mut Window, connection: &Connection) {
-        let bandwidth = self.rounds.bandwidth();
-        if self.mode == Mode::Startup && self.full.is_reached {
-            self.mode = Mode::Drain;
-            window.ssthresh = self.inflight(bandwidth, GAIN_UNIT, connection.mss);
-        }
-        if self.mode == Mode::Drain
-            && self.in_network(connection, connection.in_flight)
-                <= self.inflight(bandwidth, GAIN_UNIT, connection.mss)
-        {
-            self.enter_probe_bandwidth(connection);
         }
     }
 
@@ -254,9 +162,7 @@ impl RateBased for Bbr {
         state.update_bandwidth(connection, sample);
         state.update_aggregation(window, connection, sample);
         state.update_cycle(connection, sample);
-        if !state.full.is_reached && state.rounds.is_start && !sample.is_app_limited {
-            state.full.end_round(&state.config, state.rounds.bandwidth());
-        }
+        state.update_full_pipe(sample);
         state.update_drain(window, connection);
         let holds_back = state.update_min_rtt(window, connection, sample);
         state.update_gains();
@@ -335,16 +241,6 @@ impl CongestionControl for Bbr {
             full_bandwidth_reached: state.full.is_reached,
         })
     }
-}
-
-/// Packets of the smallest segment at a pacing rate (`bbr_min_tso_segs`).
-fn least_packets(bytes_per_s: u64) -> u32 {
-    if bytes_per_s < SINGLE_PACKETS_BELOW { 1 } else { 2 }
-}
-
-/// A time in whole microseconds, as the kernel counts.
-fn micros(time: Time) -> u64 {
-    time.as_picos() / 1_000_000
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! How much more than the bandwidth explains ACKs deliver at once (`bbr_update_ack_aggregation`).
 
+use super::State;
 use super::bandwidth::{BANDWIDTH_UNIT, Bandwidth};
-use super::micros;
-use crate::{BbrConfig, Connection};
+use crate::{BbrConfig, Connection, RateSample, Window};
 use shoal_units::Time;
 use shoal_units::cast::fit_u32;
 
@@ -28,7 +28,7 @@ pub(super) struct Aggregation {
 impl Aggregation {
     /// An epoch begins (`CA_EVENT_TX_START`).
     pub(super) fn begin(&mut self, at: Time) {
-        (self.epoch_us, self.epoch_packets) = (micros(at), 0);
+        (self.epoch_us, self.epoch_packets) = (at.as_micros(), 0);
     }
 
     /// Follows an ACK that delivers `packets`.
@@ -47,7 +47,7 @@ impl Aggregation {
                 self.extra[self.index] = 0;
             }
         }
-        let now = micros(connection.delivered_at);
+        let now = connection.delivered_at.as_micros();
         let elapsed = now.saturating_sub(self.epoch_us);
         let mut expected = fit_u32(u64::from(bandwidth) * elapsed / BANDWIDTH_UNIT);
         if self.epoch_packets <= expected || self.epoch_packets + packets >= LONGEST_EPOCH_PACKETS {
@@ -65,5 +65,23 @@ impl Aggregation {
         let most = fit_u32(u64::from(bandwidth) * MOST_US / BANDWIDTH_UNIT);
         let extra = u64::from(self.extra[0].max(self.extra[1]));
         fit_u32((extra * u64::from(config.extra_acked_gain_q8)) >> 8).min(most)
+    }
+}
+
+impl State {
+    /// The excess of ACKs (`bbr_update_ack_aggregation`).
+    pub(super) fn update_aggregation(
+        &mut self,
+        window: &Window,
+        connection: &Connection,
+        sample: &RateSample,
+    ) {
+        let is_valid = sample.delivered.is_some() && sample.interval_us > 0;
+        if self.config.extra_acked_gain_q8 == 0 || sample.newly_delivered == 0 || !is_valid {
+            return;
+        }
+        let bandwidth = self.bandwidth();
+        let packets = (sample.newly_delivered, window.cwnd);
+        self.aggregation.on_sample(connection, packets, self.rounds.is_start, bandwidth);
     }
 }

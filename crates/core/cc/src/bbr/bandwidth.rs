@@ -1,5 +1,6 @@
 //! Rounds and the bandwidth, in packets per microsecond times 2^24 (`bbr_update_bw`, `bbr_max_bw`).
 
+use super::State;
 use super::max_filter::MaxFilter;
 use crate::{Connection, RateSample};
 use shoal_units::cast::fit_u32;
@@ -49,5 +50,18 @@ impl Rounds {
         if !sample.is_app_limited || rate >= self.bandwidth() {
             self.filter.take(window, self.count, rate);
         }
+    }
+}
+
+impl State {
+    /// Rounds and the bandwidth (`bbr_update_bw`).
+    pub(super) fn update_bandwidth(&mut self, connection: &Connection, sample: &RateSample) {
+        self.rounds.is_start = false;
+        let Some(delivered) = sample.delivered.filter(|_| sample.interval_us > 0) else { return };
+        if self.rounds.note(connection, sample) {
+            self.conserves = false;
+        }
+        self.look_for_policer(connection, sample.losses, sample.is_app_limited);
+        self.rounds.measure(self.config.bandwidth_rounds, sample, delivered);
     }
 }

@@ -1,6 +1,6 @@
 //! The eight phases of ProbeBW (`bbr_advance_cycle_phase`).
 
-use super::{GAIN_UNIT, Mode, State, micros};
+use super::{GAIN_UNIT, Mode, State};
 use crate::{BbrConfig, Connection, RateSample};
 use core::cmp::Ordering;
 use shoal_units::{Stream, Time};
@@ -28,7 +28,7 @@ impl Cycle {
     /// The next phase begins.
     pub(super) fn advance(&mut self, at: Time) {
         self.phase = (self.phase + 1) % PHASES;
-        self.began_us = micros(at);
+        self.began_us = at.as_micros();
     }
     /// Whether the phase is the one that probes.
     pub(super) fn probes(&self) -> bool {
@@ -45,12 +45,18 @@ impl Cycle {
 }
 
 impl State {
+    /// The gain cycle begins in a random phase (`bbr_reset_probe_bw_mode`).
+    pub(super) fn enter_probe_bandwidth(&mut self, connection: &Connection) {
+        self.mode = Mode::ProbeBandwidth;
+        self.cycle.begin(self.config.random_phases, &mut self.random, connection.delivered_at);
+    }
+
     /// The next phase, if it is time (`bbr_update_cycle_phase`).
     pub(super) fn update_cycle(&mut self, connection: &Connection, sample: &RateSample) {
         if self.mode != Mode::ProbeBandwidth {
             return;
         }
-        let elapsed_us = micros(connection.delivered_at).saturating_sub(self.cycle.began_us);
+        let elapsed_us = connection.delivered_at.as_micros().saturating_sub(self.cycle.began_us);
         let is_full_length = elapsed_us > u64::from(self.min_rtt.us);
         let bandwidth = self.rounds.bandwidth();
         let in_network = |state: &Self| state.in_network(connection, sample.prior_in_flight);

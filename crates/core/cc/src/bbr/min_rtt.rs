@@ -31,7 +31,7 @@ impl MinRtt {
     /// What the handshake has shown.
     pub(super) fn new(connection: &Connection) -> Self {
         let us = connection.min_rtt.map_or(NONE_US, |rtt| fit_u32(rtt.as_micros()));
-        Self { us, stamp_ms: millis(connection.now), ..Self::default() }
+        Self { us, stamp_ms: connection.now.as_millis(), ..Self::default() }
     }
 
     /// The smallest RTT, if there is one.
@@ -41,11 +41,11 @@ impl MinRtt {
 
     /// Takes a sample. Returns whether the value had expired.
     pub(super) fn take(&mut self, config: &BbrConfig, now: Time, sample: &RateSample) -> bool {
-        let is_expired = millis(now) > self.stamp_ms + u64::from(config.min_rtt_window_ms);
+        let is_expired = now.as_millis() > self.stamp_ms + u64::from(config.min_rtt_window_ms);
         if let Some(rtt) = sample.rtt_us
             && (rtt <= self.us || is_expired && !sample.is_ack_delayed)
         {
-            (self.us, self.stamp_ms) = (rtt, millis(now));
+            (self.us, self.stamp_ms) = (rtt, now.as_millis());
         }
         is_expired
     }
@@ -60,7 +60,7 @@ impl MinRtt {
     }
     /// The flight is small enough: the time runs from now on.
     pub(super) fn time_probe(&mut self, config: &BbrConfig, now: Time) {
-        self.done_ms = Some(millis(now) + u64::from(config.probe_rtt_ms));
+        self.done_ms = Some(now.as_millis() + u64::from(config.probe_rtt_ms));
         self.is_round_done = false;
     }
     /// Notes whether a round begins. Returns whether one has passed in ProbeRTT.
@@ -70,9 +70,9 @@ impl MinRtt {
     }
     /// Whether ProbeRTT may end now; if so, the value counts as measured now.
     pub(super) fn end_probe(&mut self, now: Time) -> bool {
-        let ends = self.done_ms.is_some_and(|done| millis(now) > done);
+        let ends = self.done_ms.is_some_and(|done| now.as_millis() > done);
         if ends {
-            self.stamp_ms = millis(now);
+            self.stamp_ms = now.as_millis();
         }
         ends
     }
@@ -115,9 +115,4 @@ impl State {
             self.reset_mode(connection);
         }
     }
-}
-
-/// A time in jiffies.
-fn millis(time: Time) -> u64 {
-    time.as_picos() / 1_000_000_000
 }

@@ -4,6 +4,7 @@
 //! rates agree: the flow is taken to be policed, and sends at the mean of both for 48 rounds.
 
 use super::bandwidth::{BANDWIDTH_UNIT, Bandwidth};
+use super::{GAIN_UNIT, Mode, State};
 use crate::Connection;
 use shoal_units::cast::fit_u32;
 
@@ -69,7 +70,7 @@ impl Policer {
 
     /// An interval begins (`bbr_reset_lt_bw_sampling_interval`).
     fn begin(&mut self, connection: &Connection) {
-        self.began_ms = connection.delivered_at.as_picos() / 1_000_000_000;
+        self.began_ms = connection.delivered_at.as_millis();
         self.began_delivered = connection.delivered;
         self.began_lost = connection.lost;
         self.rounds = 0;
@@ -121,7 +122,7 @@ impl Policer {
         if delivered == 0 || lost << 8 < LOSS_THRESHOLD_Q8 * delivered {
             return Verdict::Unchanged;
         }
-        let ms = (connection.delivered_at.as_picos() / 1_000_000_000).saturating_sub(self.began_ms);
+        let ms = connection.delivered_at.as_millis().saturating_sub(self.began_ms);
         if ms == 0 {
             return Verdict::Unchanged;
         }
@@ -143,5 +144,29 @@ impl Policer {
         self.bandwidth = rate;
         self.begin(connection);
         Verdict::Unchanged
+    }
+}
+
+impl State {
+    /// Follows the long-term rate (`bbr_lt_bw_sampling`).
+    pub(super) fn look_for_policer(&mut self, connection: &Connection, losses: u32, is_app_limited: bool) {
+        if !self.config.models_policers {
+            return;
+        }
+        let occasion = Occasion {
+            losses,
+            is_app_limited,
+            is_round_start: self.rounds.is_start,
+            is_probing_bandwidth: self.mode == Mode::ProbeBandwidth,
+        };
+        let mut policer = self.policer;
+        let verdict = policer
+            .on_sample(connection, occasion, |rate| self.bytes_per_s(rate.into(), GAIN_UNIT, connection.mss));
+        self.policer = policer;
+        match verdict {
+            Verdict::Unchanged => {}
+            Verdict::Policed => self.pacing_gain = GAIN_UNIT,
+            Verdict::Released => self.enter_probe_bandwidth(connection),
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! The window, and what counts as in the network (`bbr_set_cwnd`, `bbr_packets_in_net_at_edt`).
 
 use super::bandwidth::{BANDWIDTH_BITS, BANDWIDTH_UNIT, Bandwidth};
-use super::{GAIN_UNIT, Mode, State, least_packets};
+use super::pacing::least_packets;
+use super::{GAIN_UNIT, Mode, State};
 use crate::{Connection, RateSample, RecoveryState, Window};
 use shoal_units::cast::fit_u32;
 
