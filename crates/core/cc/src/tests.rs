@@ -1,5 +1,6 @@
 //! Behaviour of the controllers through their public interface, with the arithmetic in comments.
 
+pub(crate) mod connection;
 mod dispatch;
 mod documentation;
 pub(crate) mod drive;

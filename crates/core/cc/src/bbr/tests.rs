@@ -3,14 +3,14 @@
 
 use super::cycle::Cycle;
 use super::{BBR, Bbr, Mode, State};
+use crate::tests::connection::after_handshake;
+use crate::tests::drive::MSS;
 use crate::{
     BbrConfig, Burst, CongestionControl, Connection, RateBased, RateSample, RecoveryState, Signal, Window,
 };
 use shoal_units::{Span, Stream, Time};
 use std::collections::BTreeSet;
 use std::vec::Vec;
-
-const MSS: u32 = 1448;
 
 /// A law, its window and the connection.
 struct Path {
@@ -25,21 +25,7 @@ impl Path {
         let mut path = Self {
             law: Bbr::new(config),
             window: Window::in_packets(10),
-            connection: Connection {
-                now: Time::ZERO,
-                delivered: 1,
-                delivered_at: Time::ZERO,
-                lost: 0,
-                in_flight: 0,
-                srtt: Span::from_millis(rtt_ms),
-                min_rtt: Some(Span::from_millis(rtt_ms)),
-                mss: MSS,
-                recovery: RecoveryState::Open,
-                departure: Time::ZERO,
-                is_app_limited: false,
-                is_cwnd_limited: true,
-                has_sack: true,
-            },
+            connection: after_handshake(Span::from_millis(rtt_ms)),
         };
         path.law.on_start(&mut path.window, &path.connection, 1);
         path

@@ -1,13 +1,13 @@
 //! Traces of the state machine, with the arithmetic in comments.
 
 use super::{BBR3, Bbr3, Phase, State, UNBOUNDED};
+use crate::tests::connection::after_handshake;
+use crate::tests::drive::MSS;
 use crate::{
     Bbr3Config, Burst, CongestionControl, Connection, LostPacket, RateBased, RateSample, RecoveryState,
     Reduction, Signal, Window,
 };
-use shoal_units::{Span, Time};
-
-const MSS: u32 = 1448;
+use shoal_units::Span;
 
 /// A law, its window and the connection.
 struct Path {
@@ -35,21 +35,7 @@ impl Path {
         let mut path = Self {
             law: Bbr3::new(config),
             window: Window::in_packets(10),
-            connection: Connection {
-                now: Time::ZERO,
-                delivered: 1,
-                delivered_at: Time::ZERO,
-                lost: 0,
-                in_flight: 0,
-                srtt: Span::from_millis(40),
-                min_rtt: Some(Span::from_millis(40)),
-                mss: MSS,
-                recovery: RecoveryState::Open,
-                departure: Time::ZERO,
-                is_app_limited: false,
-                is_cwnd_limited: true,
-                has_sack: true,
-            },
+            connection: after_handshake(Span::from_millis(40)),
         };
         path.law.on_start(&mut path.window, &path.connection, 1);
         path
