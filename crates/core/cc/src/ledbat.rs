@@ -13,6 +13,7 @@ mod tests;
 
 pub use config::LedbatConfig;
 
+use crate::reno::half_of;
 use crate::{AckSample, CongestionControl, GrowthRules, Reduction, Signal, Window};
 use delays::Delays;
 use shoal_units::cast::fit_u32;
@@ -37,10 +38,10 @@ impl Ledbat {
         Self { config, rules, delays: Delays::NONE, fraction: 0, cwnd_at_reduction: 0 }
     }
 
-    /// Half of the window, and at least MIN_CWND (RFC 6817 section 2.4.2, on data loss).
+    /// Half of the window, as Reno has it, and at least MIN_CWND (RFC 6817 section 2.4.2, on data loss).
     fn halve(&mut self, window: &mut Window) {
         self.cwnd_at_reduction = window.cwnd;
-        window.ssthresh = (window.cwnd / 2 / window.quantum * window.quantum).max(self.lowest(window));
+        window.ssthresh = half_of(window).max(self.lowest(window));
         window.cwnd_cnt = 0;
         self.fraction = 0;
     }

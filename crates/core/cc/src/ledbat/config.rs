@@ -18,7 +18,7 @@ pub struct LedbatConfig {
     pub gain_percent: u16,
     /// Packets by which the window may exceed what is in flight (ALLOWED_INCREASE).
     pub allowed_increase: u8,
-    /// Smallest window, in packets (MIN_CWND).
+    /// Smallest window, in packets (MIN_CWND): at least 2, below which a halved window does not fall.
     pub min_cwnd: u8,
     /// Length of the history of base delays, in minutes (BASE_HISTORY): 1 to 10.
     pub base_history_minutes: u8,
