@@ -3,7 +3,7 @@
 import { element } from "./dom";
 import { FLOWS_MAX, type Controls, type Feedback, type Video } from "./plan";
 import { LOSS_PERMILLE, RATE_MBPS, RTT_MS } from "./share";
-import { term } from "./terms";
+import { meaningOf, term } from "./terms";
 
 /** Names of congestion controls and of presets of hosts: the build has them from the schema of scenarios. */
 declare const CC_NAMES: readonly string[];
@@ -67,9 +67,16 @@ export function show(form: HTMLElement, controls: Controls, moved: (controls: Co
     const kind = controls.kinds[i] as Controls["kinds"][number];
     const change = (part: Partial<typeof kind>) =>
       set({ kinds: now.kinds.map((own, at) => (at === i ? { ...own, ...part } : own)) });
-    const choice = element("select", { id: `cc-${i}` }, ...CONTROLS.map((cc) => element("option", { value: cc }, cc)));
+    const choice = element(
+      "select",
+      { id: `cc-${i}` },
+      ...CONTROLS.map((cc) => element("option", { value: cc, title: meaningOf(cc) }, cc)),
+    );
+    // What was chosen explains itself to whoever points at it.
+    const say = () => (choice.title = meaningOf(choice.value));
     choice.value = kind.cc;
-    choice.addEventListener("change", () => change({ cc: choice.value }));
+    say();
+    choice.addEventListener("change", () => (say(), change({ cc: choice.value })));
     const echo = element(
       "select",
       { id: `echo-${i}` },

@@ -26,12 +26,23 @@ export class History {
     }
   }
 
-  /** Mean of a line over the last `span` seconds; null without values. */
-  mean(name: string, span: number): number | null {
+  /** Values of a line in the last `span` seconds. */
+  private last(name: string, span: number): number[] {
     const line = this.lines.get(name) ?? [];
     const since = (this.times.at(-1) ?? 0) - span;
-    const values = line.filter((value, i): value is number => value !== null && (this.times[i] ?? 0) > since);
+    return line.filter((value, i): value is number => value !== null && (this.times[i] ?? 0) > since);
+  }
+
+  /** Mean of a line over the last `span` seconds; null without values. */
+  mean(name: string, span: number): number | null {
+    const values = this.last(name, span);
     return values.length > 0 ? values.reduce((sum, value) => sum + value, 0) / values.length : null;
+  }
+
+  /** Smallest value of a line in the last `span` seconds; null without values. */
+  least(name: string, span: number): number | null {
+    const values = this.last(name, span);
+    return values.length > 0 ? Math.min(...values) : null;
   }
 
   clear(): void {

@@ -208,7 +208,7 @@ function drawSides(): void {
   const draw = (i: number) => {
     sides[i]?.draw(time, shares[i] as Share, wholeS);
     if (i + 1 < sides.length) return void requestAnimationFrame(() => draw(i + 1));
-    judge(shares);
+    judge();
     at("clock").textContent = `${time.toFixed(1)} s`;
     // Whoever wants little motion gets two pictures a second.
     const drawn = shares.map(forEngine);
@@ -219,8 +219,8 @@ function drawSides(): void {
 
 /** What happens now, in a sentence for each side; a reader has time to read it. */
 let judgedAt = -Infinity;
-const tour = new Tour(follow);
-function judge([left, right]: Share[]): void {
+const tour = new Tour(follow, pace);
+function judge(): void {
   const time = performance.now();
   if (time - judgedAt < READING_MS) return;
   judgedAt = time;
@@ -228,7 +228,8 @@ function judge([left, right]: Share[]): void {
   at("verdict").replaceChildren(
     ...sides.flatMap((side, i) => [element("b", {}, `${names[i]}: `), `${side.verdict()} `]),
   );
-  if (left && right) tour.look(now, [left, right]);
+  const [left, right] = sides;
+  if (left && right) tour.look(now, (overS) => [left.share(overS), right.share(overS)]);
 }
 
 /** The pictures of this moment, over and over. */
@@ -300,6 +301,20 @@ function setRunning(value: boolean): void {
   running = value;
   at("pause").textContent = running ? "Pause" : "Go on";
   send({ type: "clock", running, speed });
+}
+
+function setSpeed(value: number): void {
+  speed = value;
+  at<HTMLSelectElement>("speed").value = `${speed}`;
+  send({ type: "clock", running, speed });
+}
+
+/** The reader's speed while a guide has its own. */
+let readersSpeed: number | null = null;
+function pace(wanted: number | null): void {
+  const value = wanted ?? readersSpeed;
+  readersSpeed = wanted === null ? null : speed;
+  if (value !== null) setSpeed(value);
 }
 
 /** Shows the controls of a link, as if it had been opened. */
@@ -409,10 +424,7 @@ function toolbar(): void {
     ...SPEEDS.map((one) => element("option", { value: one }, `${one} ×`)),
   );
   speeds.value = `${speed}`;
-  speeds.addEventListener("change", () => {
-    speed = Number(speeds.value);
-    send({ type: "clock", running, speed });
-  });
+  speeds.addEventListener("change", () => setSpeed(Number(speeds.value)));
   const themes = element(
     "button",
     { type: "button", click: () => setTheme(document.documentElement.dataset["theme"] !== "dark") },

@@ -238,9 +238,15 @@ export function flowName(controls: Controls, firsts: number[], flow: number): st
 export function kindName(controls: Controls, kind: number): string {
   const name = controls.kinds[kind] ? groupName(controls, kind) : "video";
   return name
-    .replace(/dctcp|cubic|ikr|ecn|rfc/g, (word) => word.toUpperCase())
+    .replace(/dctcp|cubic|ikr|ecn|rfc|bbr|ledbat/g, (word) => word.toUpperCase())
     .replace(/reno|newreno|prague|video|linux|stanford/g, (word) => `${word[0]?.toUpperCase()}${word.slice(1)}`)
     .replace("freebsd", "FreeBSD");
+}
+
+/** Position of a group among the kinds of flows: 2 for the video, -1 for none of them. */
+export function positionOf(controls: Controls, group: string): number {
+  if (group === "video") return 2;
+  return controls.kinds.findIndex((_, i) => groupName(controls, i) === group);
 }
 
 /** Name of a kind of flows: its congestion control, numbered if both are the same. */

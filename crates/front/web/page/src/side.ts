@@ -1,10 +1,10 @@
 // One bottleneck: its plots, and what happens there in words.
 
-import { DelayWindow } from "./delays";
 import { element, keepHeight } from "./dom";
 import type { Account } from "./explain";
-import { History } from "./history";
-import { STEP_S, flowName, groupName, kindName, kindOf, type Controls, type Preset } from "./plan";
+import type { History } from "./history";
+import { Measured, RECENT_S, SPAN_S, type Lookback } from "./measured";
+import { STEP_S, flowName, groupName, kindName, kindOf, positionOf, type Controls, type Preset } from "./plan";
 import { leaves, type Parameters } from "./parameters";
 import { Plot, type Line } from "./plots";
 import type { News } from "./protocol";
@@ -12,18 +12,9 @@ import { Scene, lookOf } from "./scene";
 import { meaning, term } from "./terms";
 import { Facts, NOTHING, mbps, ms, type Share, type Verdict, type Wait } from "./verdict";
 
-/** What the plots show of the past, in s. */
-const SPAN_S = 30;
-/** Time over which words and distributions look back, in s. */
-const RECENT_S = 5;
-/** Frames that are shown. */
-const FRAMES = 50;
 /** Shortest time for which an account of what happened is shown, in ms. */
 const READING_MS = 900;
 const COLOURS = ["scalable", "classic", "video", "third"];
-
-
-const thousands = (value: number | null): number | null => (value === null ? null : value * 1000);
 
 export class Side {
   /** What a reader sees first: the choice of the queue, its picture, and what comes of it. */
@@ -34,9 +25,9 @@ export class Side {
   private readonly facts = new Facts();
   /** What the engine says of what was drawn last. */
   private judged: Verdict = NOTHING;
-  /** The first flow of each group, and whether its packets say that they may be marked. */
+  /** The first flow of each group. */
   private firsts: number[] = [0];
-  private usesEcn: boolean[] = [];
+  private readonly measured: Measured;
   private readonly about = element("p", { class: "hint" });
   private readonly fields = element("div", { class: "parameters" });
   private readonly words = element("p", { class: "words" });
@@ -59,23 +50,7 @@ export class Side {
     cwnd: Plot;
     alpha: Plot;
   };
-  private readonly histories = {
-    rates: new History(SPAN_S),
-    cwnd: new History(SPAN_S),
-    alpha: new History(SPAN_S),
-    queue: new History(SPAN_S),
-    delay: new History(SPAN_S),
-    waiting: new History(SPAN_S),
-  };
-  /** Delays by class: of the last half second, and of the last five. */
-  private readonly recent = [new DelayWindow(RECENT_S), new DelayWindow(RECENT_S)];
-  private step = [new DelayWindow(Infinity), new DelayWindow(Infinity)];
-  private stepSince = 0;
-  private groupOf = new Map<string, string>();
   private controls: Controls;
-  private shownFrames: boolean[] = [];
-  private lateFrames = 0;
-  private allFrames = 0;
 
   constructor(
     readonly number: number,
@@ -85,6 +60,7 @@ export class Side {
     private readonly set: (parameters: Parameters) => void,
   ) {
     this.controls = controls;
+    this.measured = new Measured(controls);
     const where = number === 0 ? "Left" : "Right";
     this.choice = element(
       "select",
@@ -207,14 +183,8 @@ export class Side {
     return own ? own.flows > 0 : this.controls.video !== "none";
   }
 
-  /** Position of a group among the kinds of flows: 2 for the video, -1 for none of them. */
-  private positionOf(group: string): number {
-    if (group === "video") return 2;
-    return this.controls.kinds.findIndex((_, i) => groupName(this.controls, i) === group);
-  }
-
   private lineOf(group: string): Line {
-    const position = this.positionOf(group);
+    const position = positionOf(this.controls, group);
     const colour = COLOURS[position] ?? "third";
     return position === 1 ? { label: group, colour, dash: [6, 4] } : { label: group, colour };
   }
@@ -230,13 +200,10 @@ export class Side {
 
   /** Forgets what was shown: another run begins. */
   begin(controls: Controls, firsts: number[], usesEcn: boolean[]): void {
-    [this.firsts, this.usesEcn] = [firsts, usesEcn];
+    this.firsts = firsts;
+    this.measured.begin(controls, usesEcn);
     this.show(controls);
     this.scene.begin();
-    for (const history of Object.values(this.histories)) history.clear();
-    for (const delays of [...this.recent, ...this.step]) delays.clear();
-    [this.stepSince, this.shownFrames, this.lateFrames, this.allFrames] = [0, [], 0, 0];
-    this.groupOf.clear();
     this.happened.replaceChildren();
     this.toldAt = 0;
     this.video.hidden = controls.video === "none";
@@ -272,50 +239,7 @@ export class Side {
 
   /** Takes in what is new. */
   take(time: number, news: News): void {
-    this.takeFlows(news);
-    const { queue } = news;
-    for (let i = 0; i < (queue["time_s"]?.length ?? 0); i += 1) {
-      const of = (column: string) => queue[column]?.[i] ?? 0;
-      const before = this.histories.queue.times.at(-1) ?? 0;
-      const span = of("time_s") - before || 1;
-      const probability = queue["probability"]?.[i];
-      this.histories.queue.push(of("time_s"), [
-        ["probability", probability === undefined || Number.isNaN(probability) ? null : probability],
-        ["marks", of("marks") / span / 1000],
-        ["drops", of("drops") / span / 1000],
-        ["utilisation", of("utilisation")],
-      ]);
-    }
-    news.delays.forEach((ranges, i) => {
-      this.recent[i]?.push(time, ranges);
-      this.step[i]?.push(time, ranges);
-    });
-    if (time - this.stepSince >= STEP_S) {
-      const p99 = (i: number) => {
-        const value = this.step[i]?.quantile(0.99) ?? null;
-        return value === null ? null : value * 1000;
-      };
-      this.histories.delay.push(time, [
-        ["ect", p99(0)],
-        ["not_ect", p99(1)],
-      ]);
-      this.step.forEach((one) => one.clear());
-      this.stepSince = time;
-    }
-    if (news.waiting) {
-      const [at, ect, others] = news.waiting;
-      this.histories.waiting.push(at, [
-        ["ect", ect],
-        ["not_ect", others],
-      ]);
-    }
-    const late = news.frames["late_s"] ?? [];
-    for (const value of late) {
-      this.shownFrames.push(value > 0);
-      this.allFrames += 1;
-      this.lateFrames += value > 0 ? 1 : 0;
-    }
-    this.shownFrames = this.shownFrames.slice(-FRAMES);
+    this.measured.take(time, news);
     this.tell(news.accounts);
     this.judged = news.verdict;
     if (news.seen) this.scene.take(lookOf(news.seen.numbers, news.seen.rateMbps));
@@ -326,44 +250,9 @@ export class Side {
     this.scene.draw(now);
   }
 
-  /** What each kind of flows gets, and how long packets wait: of the last seconds. */
-  share(): Share {
-    const { rates } = this.histories;
-    const kinds = new Map<string, number[]>();
-    for (const name of rates.lines.keys()) {
-      const mean = rates.mean(name, RECENT_S);
-      // Flows that are there now.
-      if (mean === null || rates.lines.get(name)?.at(-1) === null) continue;
-      const group = this.groupOf.get(name) ?? "";
-      kinds.set(group, [...(kinds.get(group) ?? []), mean]);
-    }
-    const [ect = null, others = null] = this.recent.map((window): Wait | null => {
-      const [middle, slowest] = [window.quantile(0.5), window.quantile(0.99)];
-      return middle === null || slowest === null ? null : { middle, slowest };
-    });
-    return {
-      rateMbps: this.controls.rateMbps,
-      kinds: [...kinds].map(([group, flows]) => {
-        const kind = this.positionOf(group);
-        const eachMbps = flows.reduce((sum, value) => sum + value, 0) / flows.length;
-        const name = kindName(this.controls, kind);
-        return { kind, name, usesEcn: this.usesEcn[kind] ?? false, flows: flows.length, eachMbps };
-      }),
-      ect,
-      others,
-      busy: this.histories.queue.mean("utilisation", RECENT_S),
-      marksPerS: thousands(this.histories.queue.mean("marks", RECENT_S)),
-      dropsPerS: thousands(this.histories.queue.mean("drops", RECENT_S)),
-      frames:
-        this.allFrames > 0
-          ? {
-              late: this.lateFrames,
-              of: this.allFrames,
-              lateNow: this.shownFrames.filter((isLate) => isLate).length,
-              ofNow: this.shownFrames.length,
-            }
-          : null,
-    };
+  /** What each kind of flows gets, and how long packets wait: of the last `overS` seconds. */
+  share(overS: Lookback = RECENT_S): Share {
+    return this.measured.share(overS);
   }
 
   /** What happens here now, in a sentence. */
@@ -383,38 +272,14 @@ export class Side {
     );
   }
 
-  private takeFlows({ flows, groups }: News): void {
-    const times = flows["time_s"] ?? new Float64Array();
-    let first = 0;
-    while (first < times.length) {
-      const time = times[first] ?? 0;
-      let behind = first;
-      const [rates, cwnd, alpha]: [string, number | null][][] = [[], [], []];
-      for (; behind < times.length && times[behind] === time; behind += 1) {
-        const of = (column: string) => flows[column]?.[behind] ?? NaN;
-        // A flow that has not begun, or has ended, sends nothing.
-        if (of("wire_bps") === 0) continue;
-        const name = `${of("flow")}`;
-        const group = groups[of("group")] ?? "";
-        this.groupOf.set(name, group);
-        rates?.push([name, of("wire_bps") / 1e6]);
-        cwnd?.push([name, of("cwnd_packets")]);
-        if (group.startsWith("dctcp")) alpha?.push([name, of("alpha")]);
-      }
-      this.histories.rates.push(time, rates ?? []);
-      this.histories.cwnd.push(time, cwnd ?? []);
-      this.histories.alpha.push(time, alpha ?? []);
-      first = behind;
-    }
-  }
-
   /** Draws what has been taken in, with the share of it; `wholeS` is the delay that a whole length stands for. */
   draw(time: number, share: Share, wholeS: number): void {
+    const { histories, groupOf } = this.measured;
     const range: [number, number] = [Math.max(0, time - SPAN_S), Math.max(time, SPAN_S)];
     const perFlow = (plot: Plot, history: History, summary: string) => {
       const names = [...history.lines.keys()];
       const lines = names.map((name) => ({
-        ...this.lineOf(this.groupOf.get(name) ?? ""),
+        ...this.lineOf(groupOf.get(name) ?? ""),
         label: flowName(this.controls, this.firsts, Number(name)),
       }));
       plot.show(
@@ -426,11 +291,11 @@ export class Side {
       );
     };
     const summary = this.say(share, wholeS);
-    perFlow(this.plots.rates, this.histories.rates, summary);
-    perFlow(this.plots.cwnd, this.histories.cwnd, "windows of the flows, in packets");
-    perFlow(this.plots.alpha, this.histories.alpha, "alpha of the DCTCP flows");
+    perFlow(this.plots.rates, histories.rates, summary);
+    perFlow(this.plots.cwnd, histories.cwnd, "windows of the flows, in packets");
+    perFlow(this.plots.alpha, histories.alpha, "alpha of the DCTCP flows");
     const line = (history: History, name: string) => history.lines.get(name) ?? history.times.map(() => null);
-    const { delay, queue, waiting } = this.histories;
+    const { delay, queue, waiting } = histories;
     const classes: Line[] = [
       { label: "ECN-capable", colour: "scalable" },
       { label: "not ECN-capable", colour: "classic", dash: [6, 4] },
@@ -461,7 +326,7 @@ export class Side {
   private drawDistribution(classes: Line[], summary: string): void {
     const floor = 0.01;
     const points = new Map<number, (number | null)[]>();
-    this.recent.forEach((window, i) => {
+    this.measured.recent.forEach((window, i) => {
       const { delays, parts } = window.distribution();
       delays.forEach((delay, at) => {
         // A logarithmic axis has no zero: what did not wait stands at its left edge.
@@ -482,10 +347,11 @@ export class Side {
 
   private drawFrames(): void {
     if (this.controls.video === "none") return;
-    while (this.frames.children.length < this.shownFrames.length) this.frames.append(element("span"));
-    [...this.frames.children].forEach((frame, i) => (frame.className = this.shownFrames[i] ? "late" : ""));
+    const { late, of, shown } = this.measured.frames;
+    while (this.frames.children.length < shown.length) this.frames.append(element("span"));
+    [...this.frames.children].forEach((frame, i) => (frame.className = shown[i] ? "late" : ""));
     this.frames.setAttribute("role", "img");
-    this.frames.setAttribute("aria-label", `${this.lateFrames} of ${this.allFrames} frames late`);
+    this.frames.setAttribute("aria-label", `${late} of ${of} frames late`);
   }
 
   /** What the last seconds were like; returns it as plain text, too. */

@@ -20,6 +20,23 @@ const TERMS = {
   Control:
     "Congestion control: the rule by which a sender decides how much it sends. Reno and CUBIC halve or nearly " +
     "halve at a drop; DCTCP and Prague slow down by the part of their packets that is marked.",
+  Reno: "The control of 1990: a packet more with each round trip, half of the window at a drop or a mark.",
+  CUBIC:
+    "The control that most computers have: after a drop it grows back to the window before, slowly near it, and " +
+    "faster beyond.",
+  DCTCP: "Data Center TCP: it slows down by half of the part of its packets that is marked.",
+  Prague: "TCP Prague, for L4S: it slows down as DCTCP does, and says so by a codepoint of its own, ECT(1).",
+  BBR:
+    "A control with a model of the path: it sends as fast as its packets arrive, and has about twice as many on the " +
+    "way as the path holds. Version 1 (bbr) hardly slows down at drops; version 3 (bbr3) does, until it probes " +
+    "again. Their packets do not say that they may be marked.",
+  ProbeRTT:
+    "What BBR does when it has seen no shorter way for ten seconds (version 3: five): it sends little for 0.2 s, so " +
+    "that the queue drains and the shortest round trip shows.",
+  LEDBAT:
+    "Low Extra Delay Background Transport: a control that takes what others leave. It measures how long its packets " +
+    "wait, and slows down where they wait longer than 100 ms.",
+  BDP: "Bandwidth-delay product: what a path holds while nothing waits, its rate times its round-trip time.",
   "Echo of marks":
     "How a receiver tells the sender of marks: each one by itself, or by all acknowledgements until the sender has " +
     "answered.",
@@ -52,6 +69,19 @@ export type Term = keyof typeof TERMS;
 
 /** What a term means. */
 export const meaning = (name: Term): string => TERMS[name];
+
+/** Beginnings of names of congestion controls, and the terms that explain them. */
+const LAWS: readonly [string, Term][] = [
+  ["cubic", "CUBIC"],
+  ["dctcp", "DCTCP"],
+  ["prague", "Prague"],
+  ["bbr", "BBR"],
+  ["ledbat", "LEDBAT"],
+];
+
+/** What a congestion control does; all that are none of the others are kinds of Reno. */
+export const meaningOf = (cc: string): string =>
+  meaning(LAWS.find(([start]) => cc.startsWith(start))?.[1] ?? "Reno");
 
 /** A term that explains itself to whoever points at it. */
 export function term(name: Term, shown: string = name): HTMLElement {

@@ -1,221 +1,122 @@
-// The tour: seven steps, each a question, a prediction of the reader, what is measured then, and what to try.
+// Guides through the page: each step has a question, a prediction of the reader, what is measured then, and what to
+// try.
 
+import { BASICS } from "./basics";
+import { BBR } from "./bbr";
 import { element } from "./dom";
-import { mbps, ms, type Share, type Wait } from "./verdict";
+import type { Guide, Sides, Step } from "./guide";
+import type { Lookback } from "./measured";
 
-/** What both bottlenecks do now, left and right. */
-type Sides = readonly [Share, Share];
-
-interface Step {
-  title: string;
-  text: string;
-  /** The controls, as a link holds them. */
-  link: string;
-  question: string;
-  options: readonly string[];
-  /** Which of the options the numbers show; null if they show none of them yet. */
-  right: (sides: Sides) => number | null;
-  measured: (sides: Sides) => string;
-  attempt: string;
-}
-
-/** Simulated time after which an answer is measured, in s: means are those of 5 s, and flows take some to settle. */
-const SETTLED_S = 8;
-
-const wait = (share: Share): number => longer(share)?.middle ?? 0;
-const longer = ({ ect, others }: Share): Wait | null =>
-  (ect?.middle ?? 0) > (others?.middle ?? 0) ? ect : (others ?? ect);
-const eachMbps = (share: Share, kind: number): number =>
-  share.kinds.find((own) => own.kind === kind)?.eachMbps ?? 0;
-const waits = ([left, right]: Sides): string =>
-  `On the left packets wait ${ms(wait(left))}, on the right ${ms(wait(right))}.`;
-const rates = (share: Share): string =>
-  share.kinds.map(({ name, eachMbps }) => `a flow of ${name} gets ${mbps(eachMbps)}`).join(", and ");
-/** 0: about the same; 1: the first kind gets more; 2: the second does. */
-const more = (share: Share, factor: number): number | null => {
-  const [first, second] = [eachMbps(share, 0), eachMbps(share, 1)];
-  if (first === 0 && second === 0) return null;
-  if (first > factor * second) return 1;
-  return second > factor * first ? 2 : 0;
-};
-
-export const STEPS: readonly Step[] = [
-  {
-    title: "What a queue is",
-    text:
-      "A link carries so many packets a second. What comes faster waits in front of it, in a queue. Here a sender " +
-      "called CUBIC, as most computers have it, sends as fast as it can. The queue on the left is large, and " +
-      "nothing is dropped before it is full.",
-    link: "left=reno-fifo-10m-4bdp&right=codel&rate=40&flows=1+cubic+20&flows=0+reno+20",
-    question: "The way there and back takes 20 ms. How long will a packet wait in the large queue?",
-    options: ["hardly at all", "longer than the whole way takes"],
-    right: ([left]) => (wait(left) > 0.02 ? 1 : 0),
-    measured: waits,
-    attempt: "Choose another rate of the link: the queue stays filled.",
-  },
-  {
-    title: "What a drop tells a sender",
-    text:
-      "On the right stands CoDel: it drops a packet when packets have waited for too long. A lost packet is sent " +
-      "again, which costs time.",
-    link: "left=reno-fifo-10m-4bdp&right=codel&rate=40&flows=1+cubic+20&flows=0+reno+20",
-    question: "What else does a sender do when a packet was dropped?",
-    options: ["It sends less for a while, so that packets wait shorter", "It goes on as before"],
-    right: ([left, right]) => (wait(right) < wait(left) / 2 ? 0 : 1),
-    measured: (sides) =>
-      `${waits(sides)} The right queue drops ${(sides[1].dropsPerS ?? 0).toFixed(1)} packets a second.`,
-    attempt: "Add flows: each one takes a part of the link, and more is dropped.",
-  },
-  {
-    title: "What a mark tells it",
-    text:
-      "A queue can also mark a packet in place of dropping it, with two bits that are called ECN. The packet " +
-      "arrives, and the receiver tells the sender of the mark. Here the senders are Reno's, with ECN: they take a " +
-      "mark as they take a drop. The queue on the left marks, the one on the right cannot.",
-    link: "left=red-ecn&right=reno-fifo-10m-4bdp&rate=40&flows=2+ecn-reno+20&flows=0+reno+20",
-    question: "How many packets are lost on the left?",
-    options: ["none, or nearly none", "as many as are marked"],
-    right: ([{ dropsPerS, marksPerS }]) =>
-      !marksPerS ? null : (dropsPerS ?? 0) < 0.1 * marksPerS ? 0 : 1,
-    measured: ([{ dropsPerS, marksPerS }]) =>
-      `The left queue marks ${(marksPerS ?? 0).toFixed(1)} packets a second and drops ${(dropsPerS ?? 0).toFixed(1)}.`,
-    attempt: "Wait for a light in the left picture, or for a packet that falls in the right one: few are enough.",
-  },
-  {
-    title: "Why DCTCP's queue is short",
-    text:
-      "Reno halves its rate at a mark, so it needs a long queue to live on meanwhile. DCTCP, made for data " +
-      "centres, counts which part of its packets is marked, and slows down by half of that part. A queue can then " +
-      "mark early: on the left from 20 packets on.",
-    link: "left=step-single&right=red-ecn&rate=40&flows=2+dctcp+20&flows=0+reno+20",
-    question: "How much of the link will two DCTCP flows use with such a short queue?",
-    options: ["nearly all of it", "about a half"],
-    right: ([left]) => (left.busy === null ? null : left.busy > 0.9 ? 0 : 1),
-    measured: (sides) => `The left link is ${((sides[0].busy ?? 0) * 100).toFixed(0)} % busy. ${waits(sides)}`,
-    attempt: "Choose reno in place of dctcp, and watch how busy the left link is.",
-  },
-  {
-    title: "Why Reno starves beside it",
-    text:
-      "Now a DCTCP flow and a Reno flow share the queue on the left, which marks packets of DCTCP and drops " +
-      "those of Reno, as it must, since Reno's do not say that they may be marked.",
-    link: "left=red-ecn&right=coupled&rate=40&flows=1+dctcp+10&flows=1+reno+10",
-    question: "Who gets more of the link on the left?",
-    options: ["both about the same", "DCTCP, more than twice as much", "Reno, more than twice as much"],
-    right: ([left]) => more(left, 2),
-    measured: ([left]) =>
-      `On the left ${rates(left)}: the same part of their packets meets a signal, a mark or a drop, and Reno ` +
-      "answers each with half of its rate.",
-    attempt: "Add Reno flows, or give Reno the shorter way: it stays so.",
-  },
-  {
-    title: "Coupling",
-    text:
-      "A queue that knows both kinds gives Reno fewer signals. The coupled queue on the right does so: where it " +
-      "marks one in 5 packets of DCTCP, it drops about one in 66 of Reno's.",
-    link: "left=red-ecn&right=coupled&rate=40&flows=1+dctcp+10&flows=1+reno+10",
-    question: "Who gets more of the link on the right?",
-    options: [
-      "both about the same, or not twice as much",
-      "DCTCP, more than twice as much",
-      "Reno, more than twice as much",
-    ],
-    right: (sides) => more(sides[1], 2),
-    measured: (sides) => `On the right ${rates(sides[1])}. ${waits(sides)}`,
-    attempt: "Add flows of both kinds, up to ten of each.",
-  },
-  {
-    title: "Two queues",
-    text:
-      "Both kinds still wait in one queue, as long as Reno needs. So give each a queue of its own, coupled as " +
-      "before: that is DualPI2, on the right. The picture shows one pile for both queues.",
-    link: "left=coupled&right=dualpi2&rate=40&flows=1+dctcp+10&flows=1+reno+10",
-    question: "How long do packets of DCTCP wait on the right?",
-    options: ["much shorter than those of Reno", "as long as those of Reno"],
-    right: ([, { ect, others }]) => (!ect || !others ? null : ect.middle < others.middle / 3 ? 0 : 1),
-    measured: ([, right]) =>
-      `On the right ${rates(right)}. Packets of DCTCP wait ${ms(right.ect?.middle ?? 0)}, those of Reno ` +
-      `${ms(right.others?.middle ?? 0)}.`,
-    attempt: "Choose prague-0.7 and the queue “DualPI2, ECT(1) only”: that is L4S, as it comes to the Internet.",
-  },
-];
+export const GUIDES: readonly Guide[] = [BASICS, BBR];
 
 export class Tour {
-  readonly root = element("section", { id: "tour", "aria-label": "A tour in seven steps" });
+  readonly root = element("section", { id: "tour", "aria-label": "Guided tours" });
+  private guide: Guide | null = null;
   private step = -1;
   private chosen: number | null = null;
   private answer = element("div", { role: "status", "aria-live": "polite" });
   private said = "";
+  /** Whether the present choice has its answer. */
+  private isAnswered = false;
 
-  constructor(private readonly follow: (link: string) => void) {
+  /** `follow` shows a link, and `pace` sets how fast simulated time passes, or gives that back to the reader. */
+  constructor(
+    private readonly follow: (link: string) => void,
+    private readonly pace: (speed: number | null) => void,
+  ) {
     this.show();
   }
 
-  private go(step: number): void {
-    [this.step, this.chosen, this.said] = [step, null, ""];
+  private get present(): Step | undefined {
+    return this.guide?.steps[this.step];
+  }
+
+  private go(guide: Guide, step: number): void {
+    // Within a guide a reader may choose another speed.
+    if (this.guide === null) this.pace(guide.answers.speed);
+    [this.guide, this.step, this.chosen, this.said] = [guide, step, null, ""];
     this.show();
-    const own = STEPS[step];
-    if (own) this.follow(own.link);
+    const { present } = this;
+    if (present) this.follow(present.link);
     this.root.querySelector<HTMLElement>("h2")?.focus();
   }
 
-  private button(text: string, step: number, main = false): HTMLElement {
-    return element("button", { type: "button", class: main ? "main" : "", click: () => this.go(step) }, text);
+  private leave(): void {
+    [this.guide, this.step] = [null, -1];
+    this.pace(null);
+    this.show();
+    this.root.querySelector<HTMLElement>("button")?.focus();
+  }
+
+  private button(text: string, click: () => void, main = false): HTMLElement {
+    return element("button", { type: "button", class: main ? "main" : "", click }, text);
   }
 
   private show(): void {
-    const own = STEPS[this.step];
+    const { guide, present } = this;
     // A phone has room for the pictures and a step, if it shows nothing else.
-    document.body.classList.toggle("touring", Boolean(own));
-    if (!own) {
+    document.body.classList.toggle("touring", Boolean(present));
+    if (guide && present) this.ask(guide, present);
+    else
       this.root.replaceChildren(
-        element(
-          "div",
-          { class: "row" },
-          this.button("Take the tour: seven steps, three minutes", 0, true),
-          element("span", { class: "hint" }, "What queues, drops and marks do, from the beginning."),
+        // The first is for everybody, and looks like it.
+        ...GUIDES.map((guide, i) =>
+          element(
+            "div",
+            { class: "row" },
+            this.button(guide.invitation, () => this.go(guide, 0), i === 0),
+            element("span", { class: "hint" }, guide.hint),
+          ),
         ),
       );
-      return;
-    }
+  }
+
+  private ask(guide: Guide, { title, text, question, options }: Step): void {
     this.answer = element("div", { role: "status", "aria-live": "polite" });
-    const options = own.options.map((text, i) =>
-      element("button", { type: "button", "aria-pressed": "false", click: () => this.choose(i) }, text),
+    const choices = options.map((option, i) =>
+      element("button", { type: "button", "aria-pressed": "false", click: () => this.choose(i) }, option),
     );
-    const last = this.step === STEPS.length - 1;
+    const last = this.step === guide.steps.length - 1;
+    const to = (text: string, step: number) => this.button(text, () => this.go(guide, step));
     this.root.replaceChildren(
-      element("h2", { tabindex: "-1" }, `${this.step + 1} of ${STEPS.length}: ${own.title}`),
-      element("p", {}, own.text),
-      element("p", {}, element("b", {}, own.question), " What do you think?"),
-      element("div", { class: "row options" }, ...options),
+      element("h2", { tabindex: "-1" }, `${this.step + 1} of ${guide.steps.length}: ${title}`),
+      element("p", {}, text),
+      element("p", {}, element("b", {}, question), " What do you think?"),
+      element("div", { class: "row options" }, ...choices),
       this.answer,
       element(
         "div",
         { class: "row" },
-        ...(this.step > 0 ? [this.button("Back", this.step - 1)] : []),
-        ...(last ? [] : [this.button("Next step", this.step + 1)]),
-        this.button(last ? "End of the tour" : "Leave the tour", -1),
+        ...(this.step > 0 ? [to("Back", this.step - 1)] : []),
+        ...(last ? [] : [to("Next step", this.step + 1)]),
+        this.button(`${last ? "End of" : "Leave"} the ${guide.noun}`, () => this.leave()),
       ),
     );
   }
 
   private choose(option: number): void {
-    this.chosen = option;
+    [this.chosen, this.isAnswered] = [option, false];
     this.root
       .querySelectorAll(".options button")
       .forEach((button, i) => button.setAttribute("aria-pressed", `${i === option}`));
     this.say("Let us see what happens.");
   }
 
-  /** Answers, once the run has gone on for long enough. */
-  look(timeS: number, sides: Sides): void {
-    const own = STEPS[this.step];
-    if (!own || this.chosen === null) return;
-    if (timeS < SETTLED_S) return this.say(`Let us see what happens: the answer comes at ${SETTLED_S} s.`);
-    const right = own.right(sides);
+  /** Answers, once the run has gone on for long enough; `shares` has what both sides do as means over a time. */
+  look(timeS: number, shares: (overS: Lookback) => Sides): void {
+    const { guide, present } = this;
+    if (!guide || !present || this.chosen === null) return;
+    const { settledS, overS } = guide.answers;
+    if (timeS < settledS) return this.say(`Let us see what happens: the answer comes at ${settledS} s.`);
+    const sides = shares(overS);
+    const right = present.right(sides);
     const agrees =
-      right === null ? "" : right === this.chosen ? "As you said. " : `Not so: ${own.options[right] ?? ""}. `;
-    this.say(`${agrees}${own.measured(sides)}`, own.attempt);
+      right === null ? "" : right === this.chosen ? "As you said. " : `Not so: ${present.options[right] ?? ""}. `;
+    const isFirst = !this.isAnswered;
+    this.isAnswered = true;
+    this.say(`${agrees}${present.measured(sides)}`, present.attempt);
+    // A phone has no room for the pictures and all of a step.
+    if (isFirst) this.answer.scrollIntoView({ block: "nearest" });
   }
 
   private say(text: string, attempt = ""): void {

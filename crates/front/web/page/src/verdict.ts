@@ -8,10 +8,21 @@ export interface Wait {
   slowest: number;
 }
 
+/** What the flows of a kind get. */
+export interface Sent {
+  kind: number;
+  name: string;
+  usesEcn: boolean;
+  flows: number;
+  eachMbps: number;
+  /** Smallest window of one of them, in packets. */
+  leastPackets: number;
+}
+
 /** Who gets what, and who waits. */
 export interface Share {
   rateMbps: number;
-  kinds: { kind: number; name: string; usesEcn: boolean; flows: number; eachMbps: number }[];
+  kinds: Sent[];
   /** Packets that say that they may be marked, and all others. */
   ect: Wait | null;
   others: Wait | null;

@@ -19,7 +19,8 @@ import {
   type Preset,
 } from "./plan";
 import { lookSeconds } from "./slow";
-import type { FromWorker, News, Rows, ToWorker } from "./protocol";
+import type { FromWorker, News, ToWorker } from "./protocol";
+import { rowsOf, seriesOf } from "./rows";
 import { NOTHING, type EngineShare, type Verdict } from "./verdict";
 
 /** Events of one bottleneck between two looks at the messages: about 50 ms of computing. */
@@ -195,23 +196,15 @@ function advance(): void {
 
 function newsOf(side: Side, time: number, verdict: Verdict): News {
   const { live } = side;
-  const rows = (table: string, columns: string[]): Rows =>
-    Object.fromEntries(columns.map((name) => [name, live.numbers(table, name, 0) ?? new Float64Array()]));
-  const flows = rows("flows", ["time_s", "flow", "group", "wire_bps", "cwnd_packets", "alpha", "srtt_s"]);
-  const groups = live.words("flows", "group") ?? [];
-  const controller = rows("controller", ["time_s", "flow", "cwnd_packets", "ssthresh_packets", "alpha"]);
+  const controller = rowsOf(live, "controller", ["time_s", "flow", "cwnd_packets", "ssthresh_packets", "alpha"]);
   const news = {
-    queue: rows("queue", ["time_s", "packets", "bytes", "probability", "marks", "drops", "utilisation"]),
-    flows,
-    groups,
-    frames: rows("deliveries", ["time_s", "took_s", "late_s"]),
-    delays: [live.delays(0, true) ?? new Float64Array(), live.delays(0, false) ?? new Float64Array()] as News["delays"],
+    ...seriesOf(live),
     waiting: waiting(side, time),
     seen: seen(side),
     accounts: side.accountant.take(
       time,
       controller,
-      rows("events", ["time_s", "flow", "kind"]),
+      rowsOf(live, "events", ["time_s", "flow", "kind"]),
       live.words("events", "kind") ?? [],
     ),
     verdict,

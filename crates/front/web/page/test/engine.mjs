@@ -1,5 +1,5 @@
 // The engine for tests in node, with what they run.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
@@ -22,11 +22,11 @@ export async function load(name, define = {}) {
 }
 export { Live, Scenario };
 
-/** A shipped scenario as the page has it. */
+/** A shipped scenario as the page has it, by its name there. */
 export function presetOf(name) {
-  const { rate, schedule, ...bottleneck } = JSON.parse(
-    new Scenario(readFileSync(join(ROOT, "scenarios", `${name}.toml`), "utf8"), name).json(),
-  ).bottleneck;
+  const [file] = [name, `compare/${name}`].map((name) => join(ROOT, "scenarios", `${name}.toml`)).filter(existsSync);
+  const scenario = JSON.parse(new Scenario(readFileSync(file, "utf8"), name).json());
+  const { rate, schedule, ...bottleneck } = scenario.bottleneck;
   return { name, title: name, about: "", bottleneck };
 }
 

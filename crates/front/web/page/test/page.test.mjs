@@ -6,6 +6,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { SHOWS } from "./bbr.mjs";
 import { ROOT, clock, open, reach, slide, words } from "./browser.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -91,6 +92,17 @@ test("the picture moves, and is a still that changes now and then for those who 
   assert.ok(moving > 2 * still, `${moving} pictures, ${still} stills`);
 });
 
+/** Waits for the answer of a step, and checks what it says of a prediction. */
+async function answered(page, said, answer) {
+  const options = page.locator("#tour .options button");
+  await options.nth(said).click();
+  assert.equal(await options.nth(said).getAttribute("aria-pressed"), "true");
+  await page.waitForFunction(() => /To try: /.test(document.querySelector("#tour").textContent));
+  const text = await page.textContent("#tour [role=status]");
+  if (said === answer) assert.match(text, /^As you said\. /, text);
+  else assert.ok(text.startsWith(`Not so: ${await options.nth(answer).textContent()}. `), text);
+}
+
 test("each step of the tour asks, waits for a prediction, and answers by what is measured", () =>
   open({}, async (page) => {
     await reach(page, 0.5);
@@ -108,17 +120,52 @@ test("each step of the tour asks, waits for a prediction, and answers by what is
       });
       // A prediction that is right, and one that is not.
       const said = step % 2 === 0 ? answer : answer === 0 ? 1 : 0;
-      const options = page.locator("#tour .options button");
-      await options.nth(said).click();
-      assert.equal(await options.nth(said).getAttribute("aria-pressed"), "true");
-      await page.waitForFunction(() => /To try: /.test(document.querySelector("#tour").textContent));
-      const text = await page.textContent("#tour [role=status]");
-      if (said === answer) assert.match(text, /^As you said\. /, text);
-      else assert.ok(text.startsWith(`Not so: ${await options.nth(answer).textContent()}. `), text);
+      await answered(page, said, answer);
       if (step < 6) await page.getByRole("button", { name: "Next step" }).click();
     }
     await page.getByRole("button", { name: "End of the tour" }).click();
     assert.ok(await page.getByRole("button", { name: /Take the tour/ }).isVisible());
+  }));
+
+test("the story of BBR goes faster, answers by what is measured, and gives the reader's speed back", () =>
+  open({}, async (page) => {
+    await reach(page, 0.5);
+    await page.selectOption("#speed", "2");
+    await page.getByRole("button", { name: /What BBR does/ }).click();
+    assert.equal(await page.inputValue("#speed"), "5");
+    await page.selectOption("#speed", "10");
+    for (const [step, { answer }] of SHOWS.entries()) {
+      assert.match(await page.textContent("#tour h2"), new RegExp(`^${step + 1} of ${SHOWS.length}: `));
+      assert.equal(await page.inputValue("#speed"), "10", "the reader may choose another one meanwhile");
+      await answered(page, step % 2 === 0 ? answer : answer === 0 ? 1 : 0, answer);
+      if (step < SHOWS.length - 1) await page.getByRole("button", { name: "Next step" }).click();
+    }
+    await page.getByRole("button", { name: "End of the story" }).click();
+    assert.equal(await page.inputValue("#speed"), "2");
+    assert.ok(await page.getByRole("button", { name: /Take the tour/ }).isVisible());
+  }));
+
+test("BBR, BBR3 and LEDBAT are among the controls, and each says what it does", () =>
+  open({}, async (page) => {
+    await reach(page, 0.2);
+    await page.click("#words summary");
+    const meanings = await page.$$eval("#words dd", (all) => all.map((meaning) => meaning.textContent));
+    for (const [cc, shown] of [
+      ["bbr", "BBR"],
+      ["bbr3", "BBR3"],
+      ["ledbat", "LEDBAT"],
+    ]) {
+      await page.selectOption("#cc-0", cc);
+      // The new run names its flows so.
+      await page.waitForFunction(
+        (name) => new RegExp(`2 ${name} [0-9.]+ Mbit/s each`).test(document.querySelector(".words").textContent),
+        shown,
+      );
+      const title = await page.getAttribute("#cc-0", "title");
+      assert.ok(title.length > 60 && meanings.includes(title), title);
+      assert.equal(await page.getAttribute(`#cc-0 option[value="${cc}"]`, "title"), title);
+      assert.ok(await page.isHidden("#alert"), await page.textContent("#alert"));
+    }
   }));
 
 test("terms are explained where they stand, and in a list", () =>
@@ -408,6 +455,23 @@ test("a reader who is faster than the simulator begins gets what the address ask
     },
   ));
 
+async function hasNoBarrier(page) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => globalThis.axe.run());
+  assert.deepEqual(
+    violations.map(
+      ({ id, nodes }) =>
+        `${id}: ${nodes
+          .map((node) => node.html)
+          .slice(0, 3)
+          .join(" ")}`,
+    ),
+    [],
+  );
+  const wider = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  assert.equal(wider, 0, "nothing is wider than the page");
+}
+
 for (const [name, options] of Object.entries({
   "a wide light page": {},
   "a wide dark page": { dark: true },
@@ -426,24 +490,30 @@ for (const [name, options] of Object.entries({
         await page.waitForSelector("#text pre");
         if (options.width) await page.getByRole("button", { name: "Controls", exact: true }).click();
         await page.waitForTimeout(300);
-        await page.evaluate(axe);
-        const { violations } = await page.evaluate(() => globalThis.axe.run());
-        assert.deepEqual(
-          violations.map(
-            (one) =>
-              `${one.id}: ${one.nodes
-                .map((node) => node.html)
-                .slice(0, 3)
-                .join(" ")}`,
-          ),
-          [],
-        );
-        const wider = await page.evaluate(
-          () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-        );
-        assert.equal(wider, 0, "nothing is wider than the page");
+        await hasNoBarrier(page);
       },
     ));
+
+for (const [name, options] of Object.entries({
+  "a wide page": {},
+  "a dark phone": { width: 390, height: 844, dark: true },
+}))
+  test(`no barrier that axe-core knows in a step of the story of BBR on ${name}, and the answer is in sight`, () =>
+    open(options, async (page) => {
+      await page.getByRole("button", { name: /What BBR does/ }).click();
+      assert.ok(await page.$eval("#tour h2", (title) => title === document.activeElement));
+      await page.evaluate(() => {
+        const speed = document.querySelector("#speed");
+        [speed.value] = ["10"];
+        speed.dispatchEvent(new Event("change"));
+      });
+      await answered(page, SHOWS[0].answer, SHOWS[0].answer);
+      const answer = await page.locator("#tour [role=status]").boundingBox();
+      const bar = await page.locator("#bar").boundingBox();
+      const end = options.width ? bar.y : (options.height ?? 900);
+      assert.ok(answer.y >= 0 && answer.y + answer.height <= end, JSON.stringify([answer, bar]));
+      await hasNoBarrier(page);
+    }));
 
 /** Plots, and how many of them have a coloured line: axes and texts are grey. */
 const drawn = (page) =>
