@@ -115,8 +115,8 @@ export class Tour {
     const isFirst = !this.isAnswered;
     this.isAnswered = true;
     this.say(`${agrees}${present.measured(sides)}`, present.attempt);
-    // A phone has no room for the pictures and all of a step.
-    if (isFirst) this.answer.scrollIntoView({ block: "nearest" });
+    // A phone has no room for the pictures and all of a step: the answer is above the last buttons.
+    if (isFirst) this.root.lastElementChild?.scrollIntoView({ block: "nearest" });
   }
 
   private say(text: string, attempt = ""): void {
