@@ -214,6 +214,7 @@ class Pie(TypedDict):
     alpha: NotRequired[int]
     beta: NotRequired[int]
     ecn: NotRequired[bool]
+    ecn_threshold_percent: NotRequired[int]
     bytemode: NotRequired[bool]
     dq_rate_estimator: NotRequired[bool]
     limit: NotRequired[str]

@@ -24,15 +24,11 @@ from shoal.runs.execute import Executor
 __all__ = ["Evaluation", "evaluate_controller", "evaluate_queue"]
 
 
-#: A queue or a controller: its name, or a table as text or as a dictionary.
-Subject = str | Mapping[str, object]
-
-
 @explained
 def evaluate_queue(
-    subject: Subject,
+    subject: str | Mapping[str, object],
     *,
-    beside: Sequence[Subject] = ("fifo",),
+    beside: Sequence[str | Mapping[str, object]] = ("fifo",),
     quick: bool = False,
     seeds: int | None = None,
     kernel: str = "",
@@ -78,9 +74,9 @@ def evaluate_queue(
 
 @explained
 def evaluate_controller(
-    subject: Subject,
+    subject: str | Mapping[str, object],
     *,
-    beside: Sequence[Subject] = ("reno", "cubic"),
+    beside: Sequence[str | Mapping[str, object]] = ("reno", "cubic"),
     quick: bool = False,
     seeds: int | None = None,
     kernel: str = "",
@@ -119,7 +115,9 @@ def evaluate_controller(
     )
 
 
-def _contenders(read: Callable[[str], Setting], subject: Subject, beside: Sequence[Subject]) -> list[Setting]:
+def _contenders(
+    read: Callable[[str], Setting], subject: str | Mapping[str, object], beside: Sequence[str | Mapping[str, object]]
+) -> list[Setting]:
     """The subject and what stands beside it, which it does not itself."""
     first, *texts = (text.strip() if isinstance(text, str) else toml_value(text) for text in (subject, *beside))
     others = [text for text in texts if text != first]

@@ -19,6 +19,7 @@ CHAPTERS = {
         *("optimise", "Optimised", "FreeParameter", "Goal", "Direction", "Candidate", "Measurement", "Neighbour"),
         *("Judgement", "Standing", "Schedule"),
     ],
+    "Evaluating": ["evaluate_queue", "evaluate_controller", "Evaluation"],
     "Statistics": ["estimate", "Estimate"],
     "Models": ["models", "Model", "Parameter", "Difference", "Kind"],
     "Errors": [
