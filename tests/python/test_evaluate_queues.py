@@ -75,6 +75,7 @@ def test_a_row_without_experiment_leads_to_the_text(tmp_path: Path) -> None:
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert '<a href="https://www.rfc-editor.org/rfc/rfc7928#section-4.6">4.6</a>' in page
     assert '<a href="#5.3-udp-alone">5.3</a>' in page
+    assert "as <code>fq-codel</code>, are" in page
 
 
 def test_levels_of_congestion_come_again_and_have_their_own_numbers() -> None:

@@ -26,6 +26,7 @@ def _environment() -> Environment:
     )
     environment.filters["inline_svg"] = inline_svg
     environment.filters["inline_json"] = inline_json
+    environment.filters["code"] = code
     return environment
 
 
@@ -38,6 +39,11 @@ def render(template: str, **values: object) -> str:
         return page
     head, tail = page.rsplit("</body>", 1)
     return f"{head}<script>{script()}</script>\n</body>{tail}"
+
+
+def code(text: object) -> Markup:
+    """Text whose parts between backticks are code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704  (escaped before)
 
 
 def inline_json(value: object) -> Markup:

@@ -20,7 +20,7 @@ BACK_MBPS = 2
 
 def _directions(links: Sequence[int]) -> dict[str, str]:
     """The metrics of section 8.2 for each direction."""
-    columns = {}
+    columns: dict[str, str] = {}
     for link, name in zip(links, ("there", "back"), strict=True):
         columns |= {
             f"{name}_goodput_mbps": cumulated(link),

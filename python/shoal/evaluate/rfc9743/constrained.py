@@ -24,7 +24,7 @@ def _control_packets() -> Experiment:
         "retransmissions_per_mb": f"value('groups.0.totals.retransmissions') * {megabyte}",
         "delay_ms": "delay_ms()",
     }
-    slow = {"rate_mbps": 0.064, "rtt_ms": 100, "duration_s": 300, "warmup_s": 60}
+    slow: dict[str, Any] = {"rate_mbps": 0.064, "rtt_ms": 100, "duration_s": 300, "warmup_s": 60}
     paths = [
         path("7.4", "64 kbit/s, a buffer of 20 BDP", buffer_bdp=20, **slow),
         path("7.4", "64 kbit/s, a buffer of 4 packets", buffer_bdp=7.5, **slow),
