@@ -38,7 +38,8 @@ def overview(evaluation: Evaluation) -> Table:
     for clause in evaluation.guide.clauses:
         outcomes = evaluation.of(clause)
         said = [f"{outcome.experiment.name}: {_became(outcome)}" for outcome in outcomes]
-        level = "" if clause.level is Level.NONE else clause.level.value
+        # Two words stay on one line.
+        level = "" if clause.level is Level.NONE else clause.level.value.replace(" ", "\N{NO-BREAK SPACE}")
         lines.append(
             (clause.number, clause.title, level, "; ".join([*said, *([clause.reason] if clause.reason else [])]))
         )

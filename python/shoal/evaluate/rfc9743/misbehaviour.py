@@ -68,6 +68,6 @@ def clauses() -> list[Clause]:
             "Misbehaving senders, receivers and routers",
             Level.SHOULD,
             [_receivers(), _marks_everything()],
-            reason="senders: the evaluated controller is what they would be",
+            reason="senders: the evaluated controller is what they would be; left out: outside attackers",
         )
     ]

@@ -106,6 +106,8 @@ _sections = {
 def paths_of(section: str) -> str:
     """Where the paths of a section are, in words; empty if it has none."""
     names = [name for each in all_paths() for number, name in [each.name.split(" ", 1)] if number == section]
+    if section == "7.3":
+        names.append("that of section 7.9 whose way becomes longer and shorter")
     return f"as paths of the criteria of section 5: {'; '.join(names)}" if names else ""
 
 
