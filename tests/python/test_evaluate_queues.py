@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -137,7 +138,7 @@ def test_red_that_follows_bursts_drops_more_of_them() -> None:
     # Bound, set before: with five times the weight the average follows bursts of pages, and at least 10 % more packets
     # are lost in case I of section 7.2.
     red = contenders.queue('{ kind = "red", min = "20 packets", max = "60 packets" }')
-    law = dict(red.values[contenders.QUEUE])  # type: ignore[call-overload]
+    law: Any = red.values[contenders.QUEUE]
     hasty = Setting("hasty", {contenders.QUEUE: {**law, "weight": 0.01}})
     evaluation = _run("7.2", [hasty, red], names=["pages"], seeds=4)
     lost = [_mean(evaluation, name, "lost_percent") for name in ("hasty", "red")]

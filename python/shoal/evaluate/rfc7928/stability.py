@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -131,8 +132,8 @@ def _varying_rate(
 
 def beside_fifo(contenders: Sequence[Setting]) -> list[Setting]:
     """The contenders and drop-tail, beside which section 8.2.6 must have them."""
-    kinds = [str(dict(each.values)[QUEUE_KEY]["kind"]) for each in contenders]  # type: ignore[index]
-    return [*contenders, *([] if "fifo" in kinds else [_fifo])]
+    laws: list[Any] = [each.values[QUEUE_KEY] for each in contenders]
+    return [*contenders, *([] if any(law["kind"] == "fifo" for law in laws) else [_fifo])]
 
 
 def clauses(contenders: Sequence[Setting]) -> list[Clause]:
