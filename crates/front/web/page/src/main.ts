@@ -208,7 +208,7 @@ function drawSides(): void {
   const draw = (i: number) => {
     sides[i]?.draw(time, shares[i] as Share, wholeS);
     if (i + 1 < sides.length) return void requestAnimationFrame(() => draw(i + 1));
-    judge();
+    judge(shares);
     at("clock").textContent = `${time.toFixed(1)} s`;
     // Whoever wants little motion gets two pictures a second.
     const drawn = shares.map(forEngine);
@@ -220,14 +220,17 @@ function drawSides(): void {
 /** What happens now, in a sentence for each side; a reader has time to read it. */
 let judgedAt = -Infinity;
 const tour = new Tour(follow, pace);
-function judge(): void {
+function judge(shares: readonly Share[]): void {
   const time = performance.now();
   if (time - judgedAt < READING_MS) return;
+  const sentences = sides.map(
+    (side, i) => side.verdict() || (shares[i]?.kinds.length === 0 ? "Nothing is sent yet." : ""),
+  );
+  // The engine judges what has been drawn: of the first picture it has said nothing yet.
+  if (sentences.includes("")) return;
   judgedAt = time;
   const names = ["Left", "Right"];
-  at("verdict").replaceChildren(
-    ...sides.flatMap((side, i) => [element("b", {}, `${names[i]}: `), `${side.verdict()} `]),
-  );
+  at("verdict").replaceChildren(...sentences.flatMap((text, i) => [element("b", {}, `${names[i]}: `), `${text} `]));
   const [left, right] = sides;
   if (left && right) tour.look(now, (overS) => [left.share(overS), right.share(overS)]);
 }

@@ -255,9 +255,9 @@ export class Side {
     return this.measured.share(overS);
   }
 
-  /** What happens here now, in a sentence. */
+  /** What happens here now, in a sentence; empty if the engine has said nothing of it yet. */
   verdict(): string {
-    return this.judged.sentence || "Nothing is sent yet.";
+    return this.judged.sentence;
   }
 
   /** Shows the latest account, but none so soon that the one before could not be read. */
