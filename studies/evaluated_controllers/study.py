@@ -1,4 +1,4 @@
-"""Five congestion controls by the experiments of RFC 9743."""
+"""Five congestion controls by the experiments of RFC 9743 (https://www.rfc-editor.org/rfc/rfc9743)."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ def measure(*, seeds: int = SEEDS) -> Iterator[str | PlainFigure]:
     """The figure, the table of all paths, and a section an experiment."""
     evaluation = side_by_side.run(*evaluated(), seeds=seeds)
     yield (
+        "Five congestion controls by the experiments of [RFC 9743](https://www.rfc-editor.org/rfc/rfc9743). "
         f"Each number is the mean of {seeds} seeds with its 95 % interval. The text has no numbers that divide good "
         "from bad, and neither has this page: it is what to put numbers of another controller beside."
     )
@@ -84,7 +85,7 @@ def cells() -> Iterator[Cell]:
 
 
 STUDY = Study(
-    title="Five congestion controls by RFC 9743",
+    title="Five congestion controls, evaluated",
     about="`shoal evaluate --cc dctcp --out DIR` makes a report of one of them ([how](../how-to/evaluate.md))",
     measure=measure,
     takes="about ten minutes of a CPU",

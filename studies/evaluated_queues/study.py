@@ -1,4 +1,4 @@
-"""Eight queues by the experiments of RFC 7928."""
+"""Eight queues by the experiments of RFC 7928 (https://www.rfc-editor.org/rfc/rfc7928)."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def measure(*, seeds: int = SEEDS) -> Iterator[str | PlainFigure]:
     """Parameters, a section an experiment, and delay against goodput."""
     evaluation = side_by_side.run(*evaluated(), seeds=seeds)
     yield (
-        "Each number is the mean of "
-        f"{seeds} seeds with its 95 % interval. The text sets no limits, and neither does this page: it is what to put "
-        "numbers of another queue beside."
+        "Eight queues by the experiments of [RFC 7928](https://www.rfc-editor.org/rfc/rfc7928). Each number is the "
+        f"mean of {seeds} seeds with its 95 % interval. The text sets no limits, and neither does this page: it "
+        "is what to put numbers of another queue beside."
     )
     yield "\n".join(f"- {contender.name}: {contender.described}" for contender in evaluation.contenders)
     for outcome in evaluation.run:
@@ -49,7 +49,7 @@ def cells() -> Iterator[Cell]:
 
 
 STUDY = Study(
-    title="Eight queues by RFC 7928",
+    title="Eight queues, evaluated",
     about="`shoal evaluate --aqm pie --out DIR` makes a report of one of them ([how](../how-to/evaluate.md))",
     measure=measure,
     takes="about ten minutes of a CPU",
