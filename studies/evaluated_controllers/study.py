@@ -88,7 +88,7 @@ STUDY = Study(
     title="Five congestion controls, evaluated",
     about="`shoal evaluate --cc dctcp --out DIR` makes a report of one of them ([how](../how-to/evaluate.md))",
     measure=measure,
-    takes="about ten minutes of a CPU",
-    caption="Rate of a flow over that of a CUBIC flow beside it, of five congestion controls on 25 paths",
+    takes="about twenty-five minutes of a CPU",
+    caption="Rate of a flow over that of a CUBIC flow beside it, of five congestion controls on every path",
     cells=cells,
 )

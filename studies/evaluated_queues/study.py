@@ -52,7 +52,7 @@ STUDY = Study(
     title="Eight queues, evaluated",
     about="`shoal evaluate --aqm pie --out DIR` makes a report of one of them ([how](../how-to/evaluate.md))",
     measure=measure,
-    takes="about ten minutes of a CPU",
+    takes="about fifteen minutes of a CPU",
     caption="Goodput over delay of eight queues with medium congestion, a point a run",
     cells=cells,
 )
