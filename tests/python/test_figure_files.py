@@ -15,6 +15,7 @@ from shoal.errors import UsageError
 from shoal.plots import Drawn, delay, queue, rates, save
 from shoal.plots.formats import formats, to_svg, written
 from shoal.plots.sizes import figures_of_width, one_column, read_width, row_of_panels, two_columns
+from shoal.plots.style import colour, dash, marker
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -24,6 +25,13 @@ def png_chunk(image: bytes, kind: bytes) -> bytes:
     at = image.index(kind)
     (size,) = struct.unpack(">I", image[at - 4 : at])
     return image[at + 4 : at + 4 + size]
+
+
+def test_series_with_one_colour_have_other_markers_and_lines() -> None:
+    series = range(40)
+    assert len({colour(number) for number in series}) < len(series)
+    assert len({(colour(number), marker(number)) for number in series}) == len(series)
+    assert len({(colour(number), dash(number)) for number in series}) == len(series)
 
 
 def inches_of(figure: bytes, kind: str) -> float:

@@ -141,13 +141,18 @@ def colour(index: int) -> str:
 
 
 def dash(index: int) -> str | tuple[int, tuple[float, ...]]:
-    """Line style of the n-th series."""
-    return dashes[index % len(dashes)]
+    """Line style of the n-th series; one that has the colour of an earlier one has another style."""
+    return dashes[_turned(index) % len(dashes)]
 
 
 def marker(index: int) -> str:
-    """Marker of the n-th series."""
-    return markers[index % len(markers)]
+    """Marker of the n-th series; one that has the colour of an earlier one has another marker."""
+    return markers[_turned(index) % len(markers)]
+
+
+def _turned(index: int) -> int:
+    """A position that goes one further with each round of colours."""
+    return index + index // len(palette)
 
 
 def legend_above(axes: Axes, *, columns: int = 4) -> None:
