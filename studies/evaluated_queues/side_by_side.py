@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -32,7 +33,7 @@ def run(guide: Guide, contenders: Sequence[Setting], *, seeds: int = SEEDS) -> E
 def sections(evaluation: Evaluation) -> Iterator[str]:
     """What was run of the guide, and a section with a table for each experiment."""
     seen = overview(evaluation)
-    yield table(seen.columns, seen.rows)
+    yield table(seen.columns, [[_linked(text) for text in row] for row in seen.rows])
     yield from refusals(evaluation)
     for outcome in evaluation:
         if outcome.rows is None:
@@ -41,6 +42,11 @@ def sections(evaluation: Evaluation) -> Iterator[str]:
         if outcome.finding:
             yield outcome.finding
         yield _table(outcome, outcome.rows)
+
+
+def _linked(text: str) -> str:
+    """A text with the addresses of the RFCs that it names."""
+    return re.sub(r"RFC (\d+)", r"[RFC \1](https://www.rfc-editor.org/rfc/rfc\1)", text)
 
 
 def title(clause: Clause, experiment: Experiment) -> str:
