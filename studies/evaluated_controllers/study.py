@@ -64,7 +64,7 @@ def figure(evaluation: Evaluation) -> PlainFigure:
             points = [(cell.mean, names.index(path)) for path, cell in cells.items() if isinstance(cell, Estimate)]
             axes.plot(
                 [ratio for ratio, _ in points],
-                [place for _, place in points],
+                [row for _, row in points],
                 marker(number),
                 color=colour(number),
                 label=contender.name,

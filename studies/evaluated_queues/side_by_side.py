@@ -57,12 +57,12 @@ def title(clause: Clause, experiment: Experiment) -> str:
 def _table(outcome: Outcome, rows: Rows) -> str:
     """A line a path, point and contender, so that contenders stand one below the other."""
     given = short_names(list(outcome.others(rows[0]))).values()
-    place = [*(["path"] if outcome.experiment.paths else []), *given]
+    columns = [*(["path"] if outcome.experiment.paths else []), *given, ""]
     lines: dict[tuple[str, ...], list[list[str]]] = {}
     for (*where, name), numbers in _lines(outcome, rows).items():
         lines.setdefault(tuple(where), []).append([*where, name, *numbers.values()])
     body = [line for some in lines.values() for line in some]
-    return table([*place, "", *outcome.columns], body, "l" * (len(place) + 1) + "r")
+    return table([*columns, *outcome.columns], body, "l" * len(columns) + "r")
 
 
 def _lines(outcome: Outcome, rows: Rows) -> dict[tuple[str, ...], Mapping[str, str]]:

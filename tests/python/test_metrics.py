@@ -284,6 +284,7 @@ ELSEWHERE = {
         ),
         "test_flow_quality.py",
     ),
+    **dict.fromkeys(("phase_goodput_mbps", "phase_delay_ms", "loss_ratio", "acks_per_megabyte"), "test_phases.py"),
     **dict.fromkeys(
         ("step_peak_ms", "step_below_target_ms", "step_recovery_ms", "step_utilisation"), "test_schedules.py"
     ),

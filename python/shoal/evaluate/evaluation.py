@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from shoal import _native
+from shoal._arguments import explained
 from shoal._toml import as_text
 from shoal.evaluate.harm import Better
 from shoal.evaluate.model import Clause, Experiment, Guide, Setting, name_of
@@ -160,6 +161,7 @@ class Outcome:
         return self.clause.number, self.experiment.name, self.name(values), self.path(values), given, point + 1
 
 
+@explained
 @dataclass(frozen=True, repr=False)
 class Evaluation(Sequence[Outcome]):
     """What a guide's experiments say of a subject and of what it stands beside.
