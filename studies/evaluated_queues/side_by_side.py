@@ -13,11 +13,8 @@ from shoal.cache import default_folder
 from shoal.evaluate.evaluation import Evaluation, Outcome
 from shoal.evaluate.model import Clause, Experiment, Guide, Setting
 from shoal.evaluate.running import SEEDS, run_guide
-from shoal.evaluate.tables import overview, refusals
+from shoal.evaluate.tables import overview, refusals, table_of
 from shoal.runs.design import Factor
-from shoal.runs.rows import Rows
-from shoal.sweeps import short_names
-from shoal.sweeps.tables import written
 from shoal_dev.study import Cell
 from shoal_dev.tables import table
 
@@ -35,13 +32,11 @@ def sections(evaluation: Evaluation) -> Iterator[str]:
     seen = overview(evaluation)
     yield table(seen.columns, [[_linked(text) for text in row] for row in seen.rows])
     yield from refusals(evaluation)
-    for outcome in evaluation:
-        if outcome.rows is None:
-            continue
+    for outcome in evaluation.run:
         yield f"## {title(outcome.clause, outcome.experiment)}"
         if outcome.finding:
             yield outcome.finding
-        yield _table(outcome, outcome.rows)
+        yield _table(outcome)
 
 
 def _linked(text: str) -> str:
@@ -54,29 +49,24 @@ def title(clause: Clause, experiment: Experiment) -> str:
     return f"{clause.number} {experiment.name}: {experiment.title}"
 
 
-def _table(outcome: Outcome, rows: Rows) -> str:
-    """A line a path, point and contender, so that contenders stand one below the other."""
-    given = short_names(list(outcome.others(rows[0]))).values()
-    columns = [*(["path"] if outcome.experiment.paths else []), *given, ""]
-    lines: dict[tuple[str, ...], list[list[str]]] = {}
-    for (*where, name), numbers in _lines(outcome, rows).items():
-        lines.setdefault(tuple(where), []).append([*where, name, *numbers.values()])
+def _table(outcome: Outcome) -> str:
+    """The table of a report with contenders one below the other."""
+    made = table_of(outcome)
+    lines: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    for (*where, name), numbers in _lines(outcome).items():
+        lines.setdefault(tuple(where), []).append((*where, name, *numbers.values()))
     body = [line for some in lines.values() for line in some]
+    columns = (*made.columns[1 : made.words], "")
     return table([*columns, *outcome.columns], body, "l" * len(columns) + "r")
 
 
-def _lines(outcome: Outcome, rows: Rows) -> dict[tuple[str, ...], Mapping[str, str]]:
+def _lines(outcome: Outcome) -> dict[tuple[str, ...], Mapping[str, str]]:
     """The numbers of every point by column; what tells it from the others are path, values and contender."""
-    lines: dict[tuple[str, ...], Mapping[str, str]] = {}
-    for point in range(len(rows)):
-        values = rows[point]
-        path = (outcome.path(values),) if outcome.experiment.paths else ()
-        given = tuple(as_text(value) for value in outcome.others(values).values())
-        failed = rows.failure(point) is not None
-        lines[*path, *given, outcome.name(values)] = {
-            name: "failed" if failed else written(outcome.cell(point, name)) for name in outcome.columns
-        }
-    return lines
+    made = table_of(outcome)
+    return {
+        (*row[1 : made.words], row[0]): dict(zip(outcome.columns, row[made.words : -1], strict=True))
+        for row in made.rows
+    }
 
 
 def cells(guide: Guide, contenders: Sequence[Setting]) -> Iterator[Cell]:
@@ -101,4 +91,4 @@ def cells(guide: Guide, contenders: Sequence[Setting]) -> Iterator[Cell]:
 def _again(part: Guide, contender: Setting) -> Mapping[str, str]:
     """The only row of the first experiment of a guide, measured."""
     outcome = run(part, [contender]).outcomes[0]
-    return {} if outcome.rows is None else next(iter(_lines(outcome, outcome.rows).values()))
+    return next(iter(_lines(outcome).values())) if outcome.rows is not None else {}
