@@ -17,6 +17,7 @@ from shoal._native import __version__
 from shoal.again_record import FILE, Recorded
 from shoal.files import write_text
 from shoal.flow_lists import list_files
+from shoal.laws import law_files
 from shoal.link_traces import trace_files
 from shoal.scenario import read_text
 
@@ -119,7 +120,7 @@ def keep_source(scenario: Path, sizes: Sequence[str] | None, folder: Path) -> No
     """Copy the scenario file and all files that a command was given with it into a folder of results."""
     text = read_text(scenario)
     write_text(folder / _source, text)
-    for path in (*list_files(text, scenario), *trace_files(text, scenario)):
+    for path in (*list_files(text, scenario), *trace_files(text, scenario), *law_files(text, scenario)):
         # In a folder of results a copy stands beside the scenario, whatever folder the name has.
         shutil.copyfile(path if path.is_file() else scenario.with_name(path.name), folder / path.name)
     for number, text in enumerate(sizes or []):

@@ -1,13 +1,12 @@
-"""Laws of one's own in files: controllers and queues that a scenario names.
+"""Laws of one's own in files: controllers that a scenario names.
 
-A resolved scenario has a table ``laws`` with the file of each law and its SHA-256; the file itself is given to the native
-module beside it, and is read again where that is made anew.
+A resolved scenario has a table ``laws`` with the file of each law and its SHA-256; the file itself is given to the
+native module beside it, and is read again where that is made anew.
 """
 
 from __future__ import annotations
 
 import hashlib
-import shutil
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -19,11 +18,18 @@ from shoal.errors import OutputError, ScenarioError
 # A module is some kilobytes; reading a device by accident must end.
 _max_bytes = 4 << 20
 _prefix = "file:"
+# A scenario without these has no laws.
+_words = (_prefix, "laws")
 # Files that have been read, by their SHA-256: a scenario may be made again where they are not.
 _kept: dict[str, bytes] = {}
 
 #: A law as the native module takes it: its name in the scenario, its file, the SHA-256 of its bytes, and these.
 GivenLaw = tuple[str, str, str, bytes]
+
+
+def is_law(name: str) -> bool:
+    """Whether a name is that of a law's file: WebAssembly, or its text form."""
+    return name.endswith((".wasm", ".wat"))
 
 
 def given_laws(text: str, overrides: Iterable[tuple[str, str]], base: Path) -> list[GivenLaw]:
@@ -46,10 +52,10 @@ def given_laws(text: str, overrides: Iterable[tuple[str, str]], base: Path) -> l
         A file is too long.
     """
     laws = []
-    for name, (file, digest) in _named(text, tuple(overrides)).items():
-        content = _kept.get(digest) if digest else None
+    for name, (file, expected, is_replaced) in _named(text, tuple(overrides)).items():
+        content = _kept.get(expected) if expected else None
         if content is None:
-            content = _read(file, base)
+            content = read_law(_path(file, base, is_replaced=is_replaced))
         digest = hashlib.sha256(content).hexdigest()
         _kept[digest] = content
         laws.append((name, file, digest, content))
@@ -58,44 +64,41 @@ def given_laws(text: str, overrides: Iterable[tuple[str, str]], base: Path) -> l
 
 def law_files(text: str, file: Path) -> list[Path]:
     """The files of the laws that a scenario file names."""
-    return [file.parent / path for path, _ in _named(text, ()).values()]
+    return [file.parent / path for path, *_ in _named(text, ()).values()]
 
 
 def keep_laws(resolved: Mapping[str, Any], folder: Path, base: Path) -> None:
     """Copy the laws of a resolved scenario into the folder where it is written, so that it can be run from there."""
     for files in resolved.get("laws", {}).values():
         target = folder / Path(files["simulator"]).name
-        if target.exists():
-            continue
-        if (content := _kept.get(files["simulator_sha256"])) is not None:
-            target.write_bytes(content)
-        else:
-            shutil.copyfile(_path(files["simulator"], base), target)
+        if not target.exists():
+            content = _kept.get(files["simulator_sha256"])
+            target.write_bytes(read_law(_path(files["simulator"], base)) if content is None else content)
 
 
-def _named(text: str, overrides: tuple[tuple[str, str], ...]) -> dict[str, tuple[str, str | None]]:
-    """File and, if the scenario has it, SHA-256 of each law, by the law's name."""
+def _named(text: str, overrides: tuple[tuple[str, str], ...]) -> dict[str, tuple[str, str | None, bool]]:
+    """File, SHA-256 if the scenario has it, and whether an override names it, of each law by the law's name."""
     # Most scenarios have no laws, and are read thousands of times.
-    if not any(word in part for part in (text, *(part for pair in overrides for part in pair)) for word in ("file:", "laws")):
+    if not any(word in part for part in (text, *(part for pair in overrides for part in pair)) for word in _words):
         return {}
+    names: dict[str, tuple[str, str | None, bool]] = {}
     try:
         scenario = read_toml(text, "")
     except tomllib.TOMLDecodeError:
-        return {}
-    names: dict[str, tuple[str, str | None]] = {}
+        scenario = {}
     tables = scenario.get("laws")
     for name, files in tables.items() if isinstance(tables, dict) else ():
         if isinstance(files, dict) and isinstance(files.get("simulator"), str):
-            names[name] = (files["simulator"], files.get("simulator_sha256"))
-    mentioned = [*_mentioned(scenario.get("flows"))]
+            names[name] = (files["simulator"], files.get("simulator_sha256"), False)
+    for name in _mentioned(scenario.get("flows")):
+        names.setdefault(name, (name.removeprefix(_prefix), None, False))
     for key, value in overrides:
         law, _, which = key.removeprefix("laws.").rpartition(".")
         read = parsed(value)
         if key.startswith("laws.") and which == "simulator" and isinstance(read, str):
-            names[law] = (read, None)
-        mentioned.extend(_mentioned({key.rpartition(".")[2]: read}))
-    for name in mentioned:
-        names.setdefault(name, (name.removeprefix(_prefix), None))
+            names[law] = (read, None, True)
+        for name in _mentioned({key.rpartition(".")[2]: read}):
+            names.setdefault(name, (name.removeprefix(_prefix), None, True))
     return names
 
 
@@ -111,14 +114,27 @@ def _mentioned(value: object) -> Iterator[str]:
             yield from _mentioned(below)
 
 
-def _path(file: str, base: Path) -> Path:
-    """Where a file is: beside the scenario, as it is named, or as a copy in a folder of results."""
-    beside, path = base / Path(file).name, base / file
-    return beside if beside.is_file() and not path.is_file() else path
+def _path(file: str, base: Path, *, is_replaced: bool = False) -> Path:
+    """Where a file is.
+
+    A scenario names files relative to itself, and a folder of results has copies of them; what replaces a value of the
+    scenario is said by somebody else, whose files are relative to where they are.
+    """
+    paths = [Path(file)] if is_replaced else []
+    paths += [base / file, base / Path(file).name]
+    return next((path for path in paths if path.is_file()), paths[0])
 
 
-def _read(file: str, base: Path) -> bytes:
-    path = _path(file, base)
+def read_law(path: Path) -> bytes:
+    """Read the file of a law.
+
+    Raises
+    ------
+    OutputError
+        It cannot be read.
+    ScenarioError
+        It is too long.
+    """
     try:
         with path.open("rb") as opened:
             content = opened.read(_max_bytes + 1)
@@ -127,6 +143,7 @@ def _read(file: str, base: Path) -> bytes:
         raise OutputError(f"cannot read the law `{path}`: {error.strerror}", hint=hint) from error
     if len(content) > _max_bytes:
         raise ScenarioError(
-            f"error: `{path}` has more than {_max_bytes} bytes\nhint: a law is some kilobytes; is this the right file?\n"
+            f"error: `{path}` has more than {_max_bytes} bytes\n"
+            "hint: a law is some kilobytes; is this the right file?\n"
         )
     return content

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
 from shoal import _native, errors
 from shoal._arguments import explained
@@ -71,18 +73,34 @@ class Model:
 @cache
 def models() -> tuple[Model, ...]:
     """All models, in the order of kind and history."""
-    return tuple(
-        Model(
-            name=item["name"],
-            kind=item["kind"],
-            summary=item["summary"],
-            follows=item["follows"],
-            parameters=tuple(Parameter(**parameter) for parameter in item["parameters"]),
-            differences=tuple(Difference(**difference) for difference in item["differences"]),
-            uses_ecn=item.get("uses_ecn", False),
-            is_scalable=item.get("is_scalable", False),
-        )
-        for item in json.loads(_native.models())
+    return tuple(_model(item) for item in json.loads(_native.models()))
+
+
+def law_in(path: Path) -> Model:
+    """The model of a law of one's own.
+
+    Raises
+    ------
+    OutputError
+        The file cannot be read.
+    ScenarioError
+        It is no law.
+    """
+    from shoal.laws import read_law
+
+    return _model(json.loads(_native.law_model(str(path), read_law(path))))
+
+
+def _model(item: Mapping[str, Any]) -> Model:
+    return Model(
+        name=item["name"],
+        kind=item["kind"],
+        summary=item["summary"],
+        follows=item["follows"],
+        parameters=tuple(Parameter(**parameter) for parameter in item["parameters"]),
+        differences=tuple(Difference(**difference) for difference in item["differences"]),
+        uses_ecn=item.get("uses_ecn", False),
+        is_scalable=item.get("is_scalable", False),
     )
 
 

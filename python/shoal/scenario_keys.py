@@ -586,6 +586,13 @@ class Distribution(TypedDict):
     cdf: list[list[Any]]
 
 
+class Law(TypedDict):
+    """Keys: the table law."""
+
+    simulator: NotRequired[str]
+    simulator_sha256: NotRequired[str]
+
+
 class FlowCcOptionsGain(TypedDict):
     """Keys: Gain of the moving average: { shift = 4 } is 2^-4, { per_window_in_flight = 4 } divides it by the packets
     in flight.
@@ -951,5 +958,6 @@ class ScenarioKeys(TypedDict):
     topology: NotRequired[Topology]
     reverse: NotRequired[Reverse]
     distributions: NotRequired[dict[str, Distribution]]
+    laws: NotRequired[dict[str, Law]]
     flows: list[Flow]
     trace: NotRequired[Trace]

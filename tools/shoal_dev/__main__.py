@@ -142,7 +142,7 @@ def add_house(commands: Parsers) -> None:
 
 
 def add_builds(commands: Parsers) -> None:
-    """`site`, `web` and `fuzz-dictionary`: what is built from the repository beside the package."""
+    """`site`, `web`, `laws` and `fuzz-dictionary`: what is built from the repository beside the package."""
 
     def site(options: argparse.Namespace) -> int:
         from shoal_dev.site import build
@@ -154,6 +154,11 @@ def add_builds(commands: Parsers) -> None:
 
         return build(options.folder)
 
+    def laws(options: argparse.Namespace) -> int:
+        from shoal_dev.law_modules import main as build
+
+        return build(options.folder)
+
     def dictionary(_: argparse.Namespace) -> None:
         from shoal_dev.fuzz_dictionary import main as write
 
@@ -162,6 +167,7 @@ def add_builds(commands: Parsers) -> None:
     for name, run, about in (
         ("site", site, "build the documentation site into a folder"),
         ("web", web, "build the simulator for browsers into a folder"),
+        ("laws", laws, "build the laws of crates/core/law/examples as modules into a folder"),
     ):
         command = commands.add_parser(name, help=about)
         command.add_argument("folder", type=Path)

@@ -19,6 +19,7 @@ from shoal.errors import (
     ClusterError,
     LawError,
     OutputError,
+    OwnLawError,
     ScenarioError,
     ShoalError,
     StoreWarning,
@@ -50,14 +51,15 @@ _codes = {
     UsageError: ExitCode.USAGE,
     OutputError: ExitCode.FILES,
     LawError: ExitCode.INTERNAL,
+    OwnLawError: ExitCode.SCENARIO,
     ClusterError: ExitCode.POINTS_FAILED,
     SweepFailedError: ExitCode.POINTS_FAILED,
 }
 
 _epilog = (
     "Exit codes: 0 done, 1 internal error (or something differs or fails that was asked about: conformance, "
-    "doctor, pack --check), 2 wrong usage, 3 scenario or script refused, 4 files cannot be read or written, "
-    "5 a published value is not reproduced, a target is missed or nothing satisfies the condition, "
+    "doctor, pack --check), 2 wrong usage, 3 scenario or script refused, or a law of one's own failed, 4 files cannot "
+    "be read or written, 5 a published value is not reproduced, a target is missed or nothing satisfies the condition, "
     "6 the Linux plane failed, 7 runs of a sweep failed or its cluster does not answer, 129, 130 and 143 ended by a "
     "hang-up, an interrupt and a termination (128 and the number of any other signal)."
 )

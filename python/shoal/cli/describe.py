@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 from shoal.cli.completion import model_names
 from shoal.cli.console import data
 from shoal.cli.declare import argument
 from shoal.cli.options import Json
-from shoal.models import Model, find_models
+from shoal.laws import is_law
+from shoal.models import Model, find_models, law_in
 from shoal.table import Table
 
 
@@ -18,7 +20,9 @@ def describe(
     name: Annotated[
         str,
         argument(
-            "NAME", "A controller, queue, stack, host or application of `shoal list`.", autocompletion=model_names
+            "NAME",
+            "A controller, queue, stack, host or application of `shoal list`, or the file of a law of your own.",
+            autocompletion=model_names,
         ),
     ],
     as_json: Json = False,
@@ -29,8 +33,9 @@ def describe(
 
       shoal describe dctcp-ikr
       shoal describe dual-red
+      shoal describe mine.wasm
     """
-    models = find_models(name)
+    models = [law_in(Path(name))] if is_law(name) else find_models(name)
     if as_json:
         data.json(json.dumps([asdict(model) for model in models], indent=2, ensure_ascii=False))
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -12,12 +13,44 @@ from shoal.cli.console import data, talk
 
 app = typer.Typer(
     name="new",
-    help="A scenario of your own, and skeletons of what can be added to a checkout of shoal's source.",
+    help="A scenario or a law of your own, and skeletons of what can be added to a checkout of shoal's source.",
     no_args_is_help=True,
     add_completion=False,
 )
 
 app.command("scenario")(new_scenario.scenario)
+
+
+class Like(StrEnum):
+    """Laws with which one may begin."""
+
+    RENO = "reno"
+    DCTCP = "dctcp"
+
+
+@app.command("law")
+def law(
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME", help="The law, in kebab-case, and its folder.", show_default=False),
+    ],
+    like: Annotated[Like, typer.Option("--like", help="The law to begin with.")] = Like.RENO,
+) -> None:
+    """Write a congestion control of your own in C, with a scenario and a test, into a new folder.
+
+    It is compiled to WebAssembly by clang, and the simulator runs the file that the scenario names as
+    cc = "file:NAME.wasm". docs/how-to/write-your-own-law.md goes on from there.
+
+    [bold]Examples[/]
+
+      shoal new law my-law
+      shoal new law my-law --like dctcp
+    """
+    from shoal.skeleton import new_law
+
+    for path in new_law(name, where=Path(), like=like):
+        data.text(f"{path}\n")
+    talk.note(f"`make -C {name}` builds it (clang and lld), `shoal run {name}/{name}.toml` runs it")
 
 
 @app.command("queue")

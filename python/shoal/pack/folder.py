@@ -13,6 +13,7 @@ from shoal.again import DERIVED, checksum
 from shoal.again_record import FILE, Recorded
 from shoal.errors import OutputError, UsageError
 from shoal.flow_lists import list_files
+from shoal.laws import law_files
 from shoal.link_traces import trace_files
 from shoal.scenario import read_text
 
@@ -178,8 +179,8 @@ def _data(folder: Path, record: Recorded) -> list[str]:
 def _refuse_files_elsewhere(source: Path) -> None:
     """A search reads its scenario as it was written: what that names must be beside it."""
     text = read_text(source)
-    # A list of flows is also looked for beside the scenario, whatever folder its name has.
-    lists = [source.with_name(path.name) for path in list_files(text, source)]
+    # A list of flows and a law are also looked for beside the scenario, whatever folder their names have.
+    lists = [source.with_name(path.name) for path in (*list_files(text, source), *law_files(text, source))]
     for path in (*lists, *trace_files(text, source)):
         if path.parent != source.parent or not path.is_file():
             raise OutputError(

@@ -20,6 +20,7 @@ mod impairments;
 mod ledbat;
 mod live;
 mod one_sided;
+mod own_laws;
 mod pages;
 mod recount;
 mod requests;

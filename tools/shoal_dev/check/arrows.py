@@ -22,6 +22,8 @@ ALLOWED = {
     "units": set(),
     "packet": {"units"},
     "cc": {"units"},
+    # What laws from files and whoever runs them say to each other.
+    "law": {"units", "cc"},
     "aqm": {"units", "packet"},
     "tcp": {"units", "packet", "cc"},
     # What a receiving host does to packets.
@@ -35,17 +37,18 @@ ALLOWED = {
     "measure": {"units", "packet", "scenario", "trace"},
     # Notices in results, the same on both planes.
     "notices": {"units", "tcp", "scenario", "measure"},
+    "plugin": {"units", "cc", "law"},
     "sim": CORE | LAB,
     # Like `scenario`, it uses only the configurations of the laws.
     "linux": CORE | LAB,
     # Plays scripts against the endpoints; the kernel's side is text and bytes.
     "conformance": {"units", "packet", "cc", "tcp"},
-    "native": CORE | LAB | {"sim", "linux", "conformance"},
+    "native": CORE | LAB | {"plugin", "sim", "linux", "conformance"},
     # The simulator in a browser.
     "web": CORE | LAB | {"sim"},
     # Never shipped: may use anything.
     "benches": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace", "sim"},
-    "tests": CORE | LAB | {"sim", "conformance"},
+    "tests": CORE | LAB | {"plugin", "sim", "conformance"},
 }
 # `scenario` may use of the laws only their configurations, presets and descriptions; these run a law.
 LAWS = {

@@ -12,13 +12,15 @@ use shoal_units::Time;
 
 /// A law from outside, with values for its parameters.
 pub trait ExternalLaw: Debug + Send + Sync {
+    /// One sentence for users.
+    fn summary(&self) -> &str;
     /// How its controllers use ECN.
     fn ecn_use(&self) -> EcnUse;
     /// Whether its controllers are driven by samples of the delivery rate.
     fn needs_rate_samples(&self) -> bool;
     /// Its parameters with their values, in the order in which it declares them.
     fn parameters(&self) -> &[(Parameter, f64)];
-    /// The same law with other values for some parameters.
+    /// This law with other values for some parameters.
     ///
     /// # Errors
     /// Why the law has no such parameter, or refuses the value: a sentence without a full stop.

@@ -1,5 +1,5 @@
 //! CUBIC as a module.
-#![allow(unsafe_code, missing_docs)]
+#![allow(unsafe_code, missing_docs, reason = "exports of a module")]
 
 use shoal_law::cc::{CcConfig, LinuxCubic};
 
@@ -11,7 +11,7 @@ shoal_law::controller! {
         Ok(LinuxCubic::new(config, rules))
     },
     calls: [
-        on_established, on_ack, on_growth, on_ecn, on_loss, on_rto, on_exit, on_idle_restart, on_sent, undo_cwnd,
-        rate_halving_floor,
+        on_established, on_ack, on_growth, on_ecn, on_loss, on_loss_in_cwr, on_rto, on_exit, on_idle_restart, on_sent,
+        undo_cwnd,
     ],
 }

@@ -1,5 +1,5 @@
 //! DCTCP as a module, with the gain of its estimate as a parameter.
-#![allow(unsafe_code, missing_docs)]
+#![allow(unsafe_code, missing_docs, reason = "exports of a module")]
 
 use shoal_law::cc::{CcConfig, Dctcp, Gain};
 
@@ -19,7 +19,7 @@ shoal_law::controller! {
         Ok(Dctcp::new(shoal_law::cc::DctcpConfig { gain: Gain::Shift(shift), ..config }, rules))
     },
     calls: [
-        on_established, on_ack, on_growth, on_ecn, on_ece_in_cwr, on_loss, on_loss_in_cwr, on_rto, on_exit, on_recovered,
-        on_idle_restart, on_idle_beyond_rto, on_sent, undo_cwnd, rate_halving_floor,
+        on_established, on_ack, on_growth, on_ecn, on_ece_in_cwr, on_loss, on_loss_in_cwr, on_rto, on_exit,
+        on_recovered, on_idle_beyond_rto, undo_cwnd,
     ],
 }

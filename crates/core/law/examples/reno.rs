@@ -1,5 +1,5 @@
 //! Reno as a module: the law of `shoal_cc` behind the interface.
-#![allow(unsafe_code, missing_docs)]
+#![allow(unsafe_code, missing_docs, reason = "exports of a module")]
 
 use shoal_law::cc::Reno;
 use shoal_law::cc::reno::RENO;

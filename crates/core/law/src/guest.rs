@@ -2,6 +2,8 @@
 
 use crate::words::{WORDS, Words};
 use core::cell::UnsafeCell;
+use core::ffi::CStr;
+use shoal_cc::GrowthRules;
 
 /// The block of a module. A module has one controller, and one thread.
 #[derive(Debug)]
@@ -11,14 +13,22 @@ pub struct Block(UnsafeCell<Words>);
 #[derive(Debug)]
 pub struct Held<C>(UnsafeCell<Option<C>>);
 
+/// Makes a controller for the growth rules of a host and the values of the parameters, or says what is wrong with them.
+pub type Start<C> = fn(GrowthRules, &Words) -> Result<C, &'static CStr>;
+
 // SAFETY: a WebAssembly module without shared memory has one thread.
-#[allow(unsafe_code)]
+#[expect(unsafe_code, reason = "statics of a module, which has one thread")]
 unsafe impl Sync for Block {}
 // SAFETY: see above.
-#[allow(unsafe_code)]
+#[expect(unsafe_code, reason = "statics of a module, which has one thread")]
 unsafe impl<C> Sync for Held<C> {}
 
-#[allow(unsafe_code, clippy::new_without_default, clippy::mut_from_ref)]
+#[expect(
+    unsafe_code,
+    clippy::new_without_default,
+    clippy::mut_from_ref,
+    reason = "statics of a module, which has one thread; the host never calls into a call"
+)]
 impl Block {
     /// A block of zeros.
     pub const fn new() -> Self {
@@ -35,7 +45,12 @@ impl Block {
     }
 }
 
-#[allow(unsafe_code, clippy::new_without_default, clippy::mut_from_ref)]
+#[expect(
+    unsafe_code,
+    clippy::new_without_default,
+    clippy::mut_from_ref,
+    reason = "statics of a module, which has one thread; the host never calls into a call"
+)]
 impl<C> Held<C> {
     /// No controller yet.
     pub const fn new() -> Self {
@@ -88,9 +103,11 @@ macro_rules! controller {
         }
         #[unsafe(no_mangle)]
         extern "C" fn on_init() -> i32 {
-            let start: fn($crate::cc::GrowthRules, &$crate::Words) -> Result<$controller, &'static core::ffi::CStr> = $start;
+            let start: $crate::Start<$controller> = $start;
             match start(BLOCK.words().rules(), BLOCK.words()) {
                 Ok(controller) => {
+                    let alpha = $crate::cc::CongestionControl::alpha(&controller);
+                    BLOCK.words().set($crate::Word::alpha, alpha.unwrap_or(f64::NAN));
                     LAW.keep(controller);
                     0
                 }
@@ -120,7 +137,8 @@ macro_rules! call {
     };
     (on_established) => {
         $crate::call!(@export on_established, |law, _window, words| {
-            $crate::cc::CongestionControl::on_established(law, words.get($crate::Word::now), words.get($crate::Word::snd_nxt));
+            let (now, snd_nxt) = (words.get($crate::Word::now_ps), words.get($crate::Word::snd_nxt));
+            $crate::cc::CongestionControl::on_established(law, now, snd_nxt);
             0
         });
     };
@@ -168,7 +186,7 @@ macro_rules! call {
     };
     (on_exit) => {
         $crate::call!(@export on_exit, |law, window, words| {
-            $crate::cc::CongestionControl::on_exit(law, window, words.get($crate::Word::now));
+            $crate::cc::CongestionControl::on_exit(law, window, words.get($crate::Word::now_ps));
             0
         });
     };
@@ -180,7 +198,7 @@ macro_rules! call {
     };
     (on_idle_restart) => {
         $crate::call!(@export on_idle_restart, |law, window, words| {
-            let (now, idle) = (words.get($crate::Word::now), words.get($crate::Word::idle));
+            let (now, idle) = (words.get($crate::Word::now_ps), words.get($crate::Word::idle_ps));
             $crate::cc::CongestionControl::on_idle_restart(law, window, now, idle);
             0
         });
@@ -193,7 +211,7 @@ macro_rules! call {
     };
     (on_sent) => {
         $crate::call!(@export on_sent, |law, _window, words| {
-            let (now, packets) = (words.get($crate::Word::now), words.get($crate::Word::packets));
+            let (now, packets) = (words.get($crate::Word::now_ps), words.get($crate::Word::packets));
             $crate::cc::CongestionControl::on_sent(law, now, packets, words.get($crate::Word::snd_nxt));
             0
         });

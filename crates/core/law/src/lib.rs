@@ -7,7 +7,7 @@ mod word;
 mod words;
 
 pub use calls::{CALL_DOCS, Calls};
-pub use guest::{Block, Held};
+pub use guest::{Block, Held, Start};
 pub use shoal_cc as cc;
 pub use word::Carried;
 pub use words::{BYTES, MOST_PARAMETERS, NONE, PARAMETERS, WORD_DOCS, WORDS, Word, Words};

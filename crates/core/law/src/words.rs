@@ -1,8 +1,8 @@
 //! The words that host and law exchange: the one place that knows where each of them is.
 //!
-//! A law's module has a block of [`WORDS`] words of 64 bits, little-endian, in its memory. Before a call the host writes
-//! all of them, and after it reads those that are answers. Times are picoseconds, and a word that has no value is
-//! [`NONE`]. The header for C has the same words; a test compares both.
+//! A law's module has a block of [`WORDS`] words of 64 bits, little-endian, in its memory. Before a call the host
+//! writes all of them, and after it reads those that are answers. Times are picoseconds, and a word that has no value
+//! is [`NONE`]. The header for C is made from this list.
 
 use crate::word::Carried;
 use shoal_cc::{AckSample, Connection, GrowthRules, LostPacket, RateSample, Signal, Window};
@@ -20,7 +20,7 @@ pub const NONE: u64 = u64::MAX;
 macro_rules! words {
     ($($(#[doc = $doc:literal])+ $name:ident),* $(,)?) => {
         /// A word of the block. Words are called as they are in C.
-        #[allow(non_camel_case_types)]
+        #[allow(non_camel_case_types, reason = "words are called as they are in C")]
         #[derive(Clone, Copy, Debug)]
         #[repr(usize)]
         pub enum Word { $($(#[doc = $doc])+ $name,)* }
@@ -46,7 +46,7 @@ words! {
     /// Packets that may leave at once at that pace; 0 leaves it to the host. Answer.
     pacing_burst_packets,
     /// When `on_timer` is to be called, once; NONE if it is not. Answer.
-    timer,
+    timer_ps,
     /// Estimate of the marked fraction as a double, for output; not a number if there is none. Answer.
     alpha,
     /// What one ACK counts in congestion avoidance: 0 once, 1 each packet, 2 each byte.
@@ -57,8 +57,8 @@ words! {
     slow_start_is_below,
     /// Whether the host spreads what the window allows.
     is_paced,
-    /// Time of the call.
-    now,
+    /// Time of the call, in picoseconds.
+    now_ps,
     /// Payload bytes of a full segment.
     mss,
     /// Packets in flight (signals, timer, samples).
@@ -82,13 +82,13 @@ words! {
     /// Packets delivered with a CE mark since the connection began.
     delivered_ce,
     /// Round-trip time that the ACK measured, or NONE.
-    rtt,
+    rtt_ps,
     /// Smoothed round-trip time; 0 before the first sample.
-    srtt,
+    srtt_ps,
     /// Timestamp of the ACK in microseconds of its sender's clock, wrapping at 2^32.
-    ts_val,
+    ts_val_us,
     /// Timestamp that the ACK echoes in microseconds of this host's clock; 0 if none.
-    ts_ecr,
+    ts_ecr_us,
     /// Whether the ACK carries ECN-Echo.
     ece,
     /// Whether the ACK is a duplicate.
@@ -100,7 +100,7 @@ words! {
     /// Whether CWR or Recovery has already cut for this flight (`on_rto`).
     already_reduced,
     /// How long the connection had nothing in flight (`on_idle_restart`).
-    idle,
+    idle_ps,
     /// Packets that were sent (`on_sent`).
     packets,
     /// Names the connection's random draws (`on_start`).
@@ -126,15 +126,15 @@ words! {
     /// Packets declared lost since the newest of them was sent.
     lost_since_sent,
     /// When a packet was last delivered.
-    delivered_at,
+    delivered_at_ps,
     /// Packets ever declared lost.
     lost,
     /// Smallest round-trip time of the connection, or NONE.
-    min_rtt,
+    min_rtt_ps,
     /// State of loss recovery: 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
     recovery,
     /// When the next segment may leave by the pacing so far.
-    departure,
+    departure_ps,
     /// Whether what is in flight was limited by the application.
     is_app_limited,
     /// Whether the window was used up in the last round trip.
@@ -188,25 +188,26 @@ carried! {
 carried! {
     /// An acknowledgement.
     AckSample in set_ack and ack {
-        now: now, acked_packets: acked_packets, acked_bytes: acked_bytes, delivered_packets: delivered_packets,
+        now: now_ps, acked_packets: acked_packets, acked_bytes: acked_bytes, delivered_packets: delivered_packets,
         marked_packets: marked_packets, in_flight_before: in_flight_before, delivered: delivered,
-        delivered_ce: delivered_ce, snd_una: snd_una, snd_nxt: snd_nxt, mss: mss, rtt: rtt, srtt: srtt,
-        ts_val: ts_val, ts_ecr: ts_ecr, ece: ece, duplicate: duplicate, app_limited: app_limited, in_cwr: in_cwr,
+        delivered_ce: delivered_ce, snd_una: snd_una, snd_nxt: snd_nxt, mss: mss, rtt: rtt_ps, srtt: srtt_ps,
+        ts_val: ts_val_us, ts_ecr: ts_ecr_us, ece: ece, duplicate: duplicate, app_limited: app_limited, in_cwr: in_cwr,
     }
 }
 
 carried! {
     /// A signal of congestion.
     Signal in set_signal and signal {
-        now: now, in_flight: in_flight, snd_una: snd_una, snd_nxt: snd_nxt, mss: mss,
+        now: now_ps, in_flight: in_flight, snd_una: snd_una, snd_nxt: snd_nxt, mss: mss,
     }
 }
 
 carried! {
     /// What a law of rate samples reads of the connection.
     Connection in set_connection and connection {
-        now: now, delivered: delivered, delivered_at: delivered_at, lost: lost, in_flight: in_flight, srtt: srtt,
-        min_rtt: min_rtt, mss: mss, recovery: recovery, departure: departure, is_app_limited: is_app_limited,
+        now: now_ps, delivered: delivered, delivered_at: delivered_at_ps, lost: lost, in_flight: in_flight,
+        srtt: srtt_ps,
+        min_rtt: min_rtt_ps, mss: mss, recovery: recovery, departure: departure_ps, is_app_limited: is_app_limited,
         is_cwnd_limited: is_cwnd_limited, has_sack: has_sack,
     }
 }
@@ -237,7 +238,7 @@ impl Words {
             *place = value.to_bits();
         }
         words.set_rules(rules);
-        words.set(Word::timer, NONE);
+        words.set(Word::timer_ps, NONE);
         words.set(Word::alpha, f64::NAN);
         words
     }
@@ -272,7 +273,7 @@ impl Words {
             Word::cwnd_cnt,
             Word::pacing_bytes_per_s,
             Word::pacing_burst_packets,
-            Word::timer,
+            Word::timer_ps,
             Word::alpha,
         ] {
             let place = word as usize * 8;

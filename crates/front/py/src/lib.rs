@@ -29,6 +29,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(explanations, module)?)?;
     module.add_function(wrap_pyfunction!(verdict, module)?)?;
     module.add_function(wrap_pyfunction!(models::models, module)?)?;
+    module.add_function(wrap_pyfunction!(models::law_model, module)?)?;
+    module.add_function(wrap_pyfunction!(models::law_interface, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::json_to_toml, module)?)?;
     module.add_function(wrap_pyfunction!(run::uncompressed, module)?)?;
     module.add_function(wrap_pyfunction!(conformance::conformance_on_model, module)?)?;

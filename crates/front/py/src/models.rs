@@ -1,8 +1,9 @@
 //! Descriptions of all models, taken from the crates that implement them.
 
+use crate::errors::ScenarioError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use shoal_cc::Preset;
+use shoal_cc::{Parameter, Preset};
 use shoal_scenario::keys_of;
 use shoal_units::{ModelDoc, ModelKind};
 
@@ -27,6 +28,49 @@ fn controller(preset: &Preset) -> Value {
     description["uses_ecn"] = preset.ecn.into();
     description["is_scalable"] = preset.config.ecn_use().is_scalable().into();
     description
+}
+
+/// The description of a controller from a file that the scenario would call `name`, as JSON like those of
+/// [`models`].
+#[pyfunction]
+pub(crate) fn law_model(name: &str, content: &[u8]) -> PyResult<String> {
+    let config = shoal_plugin::controller(name, content).map_err(|why| {
+        ScenarioError::new_err(format!("error: `{name}` is no controller: {why}\nhint: {LAW_PAGE}\n"))
+    })?;
+    let law = config.law();
+    let parameters = law.parameters().iter().map(|(parameter, value)| {
+        let Parameter { name, text, unit, least, most, .. } = parameter;
+        let doc = format!("{text} From {least} to {most}.");
+        json!({ "name": name, "unit": unit, "default": value.to_string(), "doc": doc.trim(), "source": "" })
+    });
+    let is_scalable = law.ecn_use().is_scalable();
+    let description = json!({
+        "name": name,
+        "kind": "controller",
+        "summary": law.summary(),
+        "follows": "itself: it is a law from a file",
+        "parameters": parameters.collect::<Vec<_>>(),
+        "differences": [],
+        "uses_ecn": is_scalable,
+        "is_scalable": is_scalable,
+    });
+    Ok(description.to_string())
+}
+
+/// Where laws from files are described.
+const LAW_PAGE: &str = "docs/how-to/write-your-own-law.md shows what a law has to be";
+
+/// What a law from a file and its host say to each other, as JSON: words and functions with their sentences.
+#[pyfunction]
+pub(crate) fn law_interface() -> String {
+    json!({
+        "abi": shoal_law::ABI,
+        "words": shoal_law::WORDS,
+        "parameters": shoal_law::PARAMETERS,
+        "named": shoal_law::WORD_DOCS,
+        "calls": shoal_law::CALL_DOCS,
+    })
+    .to_string()
 }
 
 fn model(doc: &ModelDoc) -> Value {

@@ -93,7 +93,7 @@ impl Controller {
     fn fail(&self, what: String) -> ! {
         let mut state = self.state.borrow_mut();
         state.has_failed = true;
-        let now = state.words.get(Word::now);
+        let now = state.words.get(Word::now_ps);
         let (law, packet) = (self.program.name().to_owned(), state.words.get(Word::delivered));
         resume_unwind(Box::new(LawFailure { law, place: String::new(), what, now, packet }))
     }
@@ -171,7 +171,7 @@ impl CongestionControl for Controller {
         });
     }
     fn on_exit(&mut self, window: &mut Window, now: Time) {
-        self.decide(window, self.calls.on_exit, |words| words.set(Word::now, now));
+        self.decide(window, self.calls.on_exit, |words| words.set(Word::now_ps, now));
     }
     fn on_recovered(&mut self, window: &mut Window, signal: &Signal) {
         let call = self.calls.on_recovered.or(self.calls.on_exit);
@@ -179,8 +179,8 @@ impl CongestionControl for Controller {
     }
     fn on_idle_restart(&mut self, window: &mut Window, now: Time, idle: Span) {
         self.decide(window, self.calls.on_idle_restart, |words| {
-            words.set(Word::now, now);
-            words.set(Word::idle, idle);
+            words.set(Word::now_ps, now);
+            words.set(Word::idle_ps, idle);
         });
     }
     fn on_idle_beyond_rto(&mut self, window: &mut Window, snd_nxt: u64) {
@@ -188,14 +188,14 @@ impl CongestionControl for Controller {
     }
     fn on_sent(&mut self, now: Time, packets: u32, snd_nxt: u64) {
         self.ask(self.calls.on_sent, |words| {
-            words.set(Word::now, now);
+            words.set(Word::now_ps, now);
             words.set(Word::packets, packets);
             words.set(Word::snd_nxt, snd_nxt);
         });
     }
     fn on_established(&mut self, now: Time, snd_nxt: u64) {
         self.ask(self.calls.on_established, |words| {
-            words.set(Word::now, now);
+            words.set(Word::now_ps, now);
             words.set(Word::snd_nxt, snd_nxt);
         });
     }
@@ -271,17 +271,17 @@ impl ExternalController for Controller {
         self.program.description().ecn.into()
     }
     fn timer(&self) -> Time {
-        self.state.borrow().words.get(Word::timer)
+        self.state.borrow().words.get(Word::timer_ps)
     }
     fn on_timer(&mut self, window: &mut Window, now: Time, in_flight: u32) {
         // The timer runs once: a law that wants to be called again says so in the call.
         self.decide(window, self.calls.on_timer, |words| {
-            words.set(Word::now, now);
+            words.set(Word::now_ps, now);
             words.set(Word::in_flight, in_flight);
-            words.set(Word::timer, Time::NEVER);
+            words.set(Word::timer_ps, Time::NEVER);
         });
         if self.calls.on_timer.is_none() {
-            self.state.borrow_mut().words.set(Word::timer, Time::NEVER);
+            self.state.borrow_mut().words.set(Word::timer_ps, Time::NEVER);
         }
     }
     fn has_failed(&self) -> bool {

@@ -122,6 +122,9 @@ impl Program {
 }
 
 impl ExternalLaw for ModuleLaw {
+    fn summary(&self) -> &str {
+        &self.program.description.summary
+    }
     fn ecn_use(&self) -> EcnUse {
         self.program.description.ecn.into()
     }

@@ -13,9 +13,6 @@ use crate::schema::{self, Scenario};
 /// once.
 const WORTH_A_NAME_BYTES: usize = 300;
 
-/// What laws of one's own may be called; names of presets are among these, and are what they say all the same.
-const OTHER_NAMES: &str = "^(file:.+|[a-z][a-z0-9_-]*)$";
-
 /// The schema (draft 2020-12): description, form and default of every key, each where it stands.
 pub fn json_schema() -> Json {
     let mut schema = Scenario::schema();
@@ -23,13 +20,18 @@ pub fn json_schema() -> Json {
     schema["title"] = "shoal scenario".into();
     schema["description"] = "An experiment: flows through queues. Quantities are strings with units.".into();
     let group = &mut schema["properties"]["flows"]["items"]["properties"];
-    let names = |names: &[&str], of: &str| json!({ "type": "string", "enum": names, "description": of });
-    group["cc"]["anyOf"] = json!([
-        names(&PRESETS.iter().map(|preset| preset.name).collect::<Vec<_>>(), "A preset."),
-        names(&[schema::NO_CONTROLLER], "For unresponsive traffic."),
-        { "type": "string", "pattern": OTHER_NAMES, "description": "A law of [laws], or a file as in file:mine.wasm." },
-    ]);
+    let presets: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+    let known = vec![
+        json!({ "type": "string", "enum": presets, "description": "A preset." }),
+        json!({ "type": "string", "enum": [schema::NO_CONTROLLER], "description": "For unresponsive traffic." }),
+        json!({ "type": "string", "pattern": "^file:.+$", "description": "The file of a law: file:mine.wasm." }),
+    ];
+    let named = json!({ "type": "string", "description": "A law of [laws]." });
+    group["cc"]["anyOf"] = known.iter().cloned().chain([named]).collect();
     group["stack"]["enum"] = Profile::ALL.iter().map(|profile| profile.name).collect();
+    // Without laws that have names of their own, another name is a mistake.
+    schema["if"] = json!({ "not": { "required": ["laws"] } });
+    schema["then"]["properties"]["flows"]["items"]["properties"]["cc"]["anyOf"] = known.into();
     schema
 }
 
