@@ -110,7 +110,7 @@ macro_rules! controllers {
         pub enum AnyController {
             $($(#[doc = $doc])+ $variant(<$config as Law>::Controller),)*
             /// A law from outside of this crate.
-            External(alloc::boxed::Box<dyn ExternalController>),
+            External(External),
         }
 
         impl AnyController {
@@ -118,7 +118,7 @@ macro_rules! controllers {
             pub fn new(config: &CcConfig, rules: GrowthRules) -> Self {
                 match *config {
                     $(CcConfig::$variant(config) => Self::$variant(config.start(rules)),)*
-                    CcConfig::External(config) => Self::External(config.law().start(rules)),
+                    CcConfig::External(config) => Self::External(External::start(&config, rules)),
                 }
             }
         }
@@ -126,7 +126,7 @@ macro_rules! controllers {
         impl AnyController {
             /// How the controller uses ECN.
             #[inline]
-            pub fn ecn_use(&self) -> EcnUse {
+            pub const fn ecn_use(&self) -> EcnUse {
                 match self {
                     $(Self::$variant(_) => <$config as Law>::ECN_USE,)*
                     Self::External(cc) => cc.ecn_use(),
@@ -136,7 +136,7 @@ macro_rules! controllers {
             /// When a timer of the law is due; [`Time::NEVER`](shoal_units::Time::NEVER) if none runs. Laws of this
             /// crate have none.
             #[inline]
-            pub fn timer(&self) -> shoal_units::Time {
+            pub const fn timer(&self) -> shoal_units::Time {
                 match self {
                     Self::External(cc) => cc.timer(),
                     _ => shoal_units::Time::NEVER,
@@ -152,9 +152,9 @@ macro_rules! controllers {
             }
 
             /// The controller, if its law is from outside of this crate.
-            pub fn external(&mut self) -> Option<&mut dyn ExternalController> {
+            pub fn external(&mut self) -> Option<&mut External> {
                 match self {
-                    Self::External(cc) => Some(&mut **cc),
+                    Self::External(cc) => Some(cc),
                     _ => None,
                 }
             }

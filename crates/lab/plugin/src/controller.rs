@@ -3,8 +3,8 @@
 use crate::instance::{Call, Instance};
 use crate::law::Program;
 use shoal_cc::{
-    AckSample, Burst, CongestionControl, Connection, EcnUse, ExternalController, GrowthRules, LawFailure,
-    LostPacket, Pace, RateBased, RateSample, Reduction, Signal, Window,
+    AckSample, Burst, CongestionControl, Connection, ExternalController, GrowthRules, LawFailure, LostPacket,
+    Pace, RateBased, RateSample, Reduction, Signal, Window,
 };
 use shoal_law::{Calls, Word, Words};
 use shoal_units::{Span, Time};
@@ -267,9 +267,6 @@ impl RateBased for Controller {
 }
 
 impl ExternalController for Controller {
-    fn ecn_use(&self) -> EcnUse {
-        self.program.description().ecn.into()
-    }
     fn timer(&self) -> Time {
         self.state.borrow().words.get(Word::timer_ps)
     }
