@@ -29,6 +29,17 @@ class LinkFacts(TypedDict):
     thresholds: list[ThresholdFacts]
 
 
+class PathFacts(TypedDict):
+    """A way that data of some flows of a group take."""
+
+    #: Indices of the monitored links on it, in the order of the result.
+    links: list[int]
+    #: How many flows take it.
+    flows: int
+    #: How many of them have data to send during the whole measurement.
+    always_send: int
+
+
 class GroupFacts(TypedDict):
     """A flow group; times are those of its first flow unless their name says otherwise."""
 
@@ -41,6 +52,7 @@ class GroupFacts(TypedDict):
     deadline_s: float | None
     #: Whether data is sent as ECN-capable; ``None`` without flows.
     ect: bool | None
+    paths: list[PathFacts]
 
 
 class TracedFacts(TypedDict):

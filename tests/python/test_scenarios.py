@@ -11,7 +11,7 @@ from beginnings import FABRICS
 from conftest import Cli
 
 import shoal
-from shoal.scenario_facts import GroupFacts, LinkFacts, ScenarioFacts, ThresholdFacts, TracedFacts
+from shoal.scenario_facts import GroupFacts, LinkFacts, PathFacts, ScenarioFacts, ThresholdFacts, TracedFacts
 
 FOLDER = Path(__file__).parents[2] / "scenarios"
 FILES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.toml"))
@@ -194,6 +194,7 @@ def test_facts_have_the_keys_of_their_types() -> None:
         tables += [(LinkFacts, link) for link in facts["bottlenecks"]]
         tables += [(ThresholdFacts, level) for link in facts["bottlenecks"] for level in link["thresholds"]]
         tables += [(GroupFacts, group) for group in facts["groups"]]
+        tables += [(PathFacts, path) for group in facts["groups"] for path in group["paths"]]
         for kind, table in tables:
             required, optional = keys_of(kind)
             assert required <= set(table) <= required | optional, (name, kind)

@@ -11,9 +11,7 @@ use crate::fair_share::{Demand, max_min};
 
 /// Whether the flow has data to send during the whole measurement.
 pub(crate) fn is_backlogged(flow: &Flow, experiment: &Experiment) -> bool {
-    flow.app == App::Bulk
-        && flow.start.as_picos() <= experiment.warmup.as_picos()
-        && flow.stop.is_none_or(|stop| stop.as_picos() >= experiment.duration.as_picos())
+    experiment.always_sends(flow)
 }
 
 /// Whether the flow was out of sight: no link that the result reports carries its data, so that it has no rate there.

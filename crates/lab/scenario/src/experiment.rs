@@ -183,6 +183,13 @@ impl Experiment {
         delays.fold(Span::ZERO, |sum, delay| sum + delay)
     }
 
+    /// Whether the flow has data to send during the whole measurement.
+    pub fn always_sends(&self, flow: &Flow) -> bool {
+        flow.app == App::Bulk
+            && flow.start.as_picos() <= self.warmup.as_picos()
+            && flow.stop.is_none_or(|stop| stop.as_picos() >= self.duration.as_picos())
+    }
+
     /// Name of a random stream of flow `number`. The flow is numbered within its group, so that other groups
     /// do not matter.
     pub fn stream_name(&self, purpose: &str, number: u32) -> String {

@@ -1,12 +1,14 @@
 //! What plots and metrics need to know of a scenario, in base units, so that nothing parses quantities a
 //! second time.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use shoal_aqm::{Extent, Height, Level};
 use shoal_tcp::EcnSetting;
 use shoal_units::{Rate, Span};
 
-use crate::experiment::{App, Experiment, Link};
+use crate::experiment::{App, Experiment, Flow, Link, LinkId};
 
 /// Facts of an experiment in base units.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -68,6 +70,19 @@ pub struct GroupFacts {
     pub deadline_s: Option<f64>,
     /// Whether data is sent as ECN-capable.
     pub ect: Option<bool>,
+    /// The ways that data of its flows take.
+    pub paths: Vec<PathFacts>,
+}
+
+/// A way that data of some flows of a group take.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct PathFacts {
+    /// Indices of the monitored links on it, in the order of the result.
+    pub links: Vec<usize>,
+    /// Number of flows.
+    pub flows: u32,
+    /// Number of them that have data to send during the whole measurement.
+    pub always_send: u32,
 }
 
 /// Numbers of traced flows.
@@ -125,7 +140,30 @@ fn group(index: usize, experiment: &Experiment) -> GroupFacts {
             _ => None,
         }),
         ect: first.map(|flow| experiment.endpoints[flow.endpoint as usize].ecn == EcnSetting::On),
+        paths: paths(of_group(), experiment),
     }
+}
+
+/// The ways that data of flows take, each once, by the first of its links.
+fn paths(flows: impl Iterator<Item = Flow>, experiment: &Experiment) -> Vec<PathFacts> {
+    let mut counts: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
+    for flow in flows {
+        let count = counts.entry(flow.forward).or_default();
+        count.0 += 1;
+        count.1 += u32::from(experiment.always_sends(&flow));
+    }
+    let monitored: Vec<LinkId> = experiment.monitored().map(|(id, _)| id).collect();
+    let passes = |path: u32, id: &LinkId| experiment.paths[path as usize].contains(id);
+    // Paths that differ in links without a result are the same one here.
+    let mut ways: BTreeMap<Vec<usize>, (u32, u32)> = BTreeMap::new();
+    for (path, (flows, always_send)) in counts {
+        let links = monitored.iter().enumerate().filter(|(_, id)| passes(path, id)).map(|(index, _)| index);
+        let way = ways.entry(links.collect()).or_default();
+        way.0 += flows;
+        way.1 += always_send;
+    }
+    let way = |(links, (flows, always_send))| PathFacts { links, flows, always_send };
+    ways.into_iter().map(way).collect()
 }
 
 /// Bytes that a link of this rate carries in a span.

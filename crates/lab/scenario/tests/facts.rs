@@ -66,3 +66,37 @@ fn groups_describe_their_flows() {
     assert_eq!(facts.bottlenecks[0].thresholds[0].label, "K");
     assert!((facts.bottlenecks[0].thresholds[0].bytes - 30_000.0).abs() < 1e-9);
 }
+
+#[test]
+fn groups_say_which_monitored_links_their_flows_pass() {
+    let facts = facts(
+        r#"
+        duration = "10 s"
+        warmup = "2 s"
+        [topology]
+        kind = "parking-lot"
+        bottlenecks = 2
+        rate = "10 Mbit/s"
+        delay = "2 ms"
+        buffer = "20 packets"
+        aqm = { kind = "step", threshold = "5 packets" }
+        [[flows]]
+        cc = "dctcp"
+        from = "in"
+        to = "out"
+        [[flows]]
+        cc = "reno"
+        from = ["in1", "in2"]
+        to = ["out1", "out2"]
+        count = 3
+        start = ["0 s", "0 s", "3 s"]
+        "#,
+    );
+    let ways = |group: usize| {
+        let paths = facts.groups[group].paths.iter();
+        paths.map(|path| (path.links.clone(), path.flows, path.always_send)).collect::<Vec<_>>()
+    };
+    assert_eq!(ways(0), [(vec![0, 1], 1, 1)]);
+    // Flows 1 and 3 of the group pass the first link; the third begins after the warm-up.
+    assert_eq!(ways(1), [(vec![0], 2, 1), (vec![1], 1, 1)]);
+}
