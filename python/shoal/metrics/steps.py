@@ -31,6 +31,13 @@ def capacity_used(result: RunRecord, link: int = 0) -> float | None:
     return None if history is None else history["capacity_used"]
 
 
+@declare("unused", "Capacity left unused", Unit.FRACTION)
+def unused(result: RunRecord, link: int = 0) -> float | None:
+    """Part of what a link could have carried that it did not, also where its rate changes."""
+    used = result.bottlenecks[link]["utilisation"] if not _changes(result, link) else capacity_used(result, link)
+    return None if used is None else 1.0 - used
+
+
 @declare(*("above_target", "Bytes above the delay target", Unit.FRACTION), tabled=True, applies=_changes)
 def above_target(result: RunRecord, link: int = 0) -> float | None:
     """Part of the bytes that waited longer than ``trace.delay_target`` (30 ms at links that change)."""

@@ -291,15 +291,25 @@ impl Judged<'_> {
     /// Flows without a control on a link of the group, each of which sends more than the fair share.
     fn unresponsive(&self, group: &Backlogged<'_>) -> Option<(&'static str, String)> {
         let links: Vec<&str> = self.monitored(&group.flow).collect();
-        let mut groups: BTreeMap<u32, f64> = BTreeMap::new();
+        let (from, to) = window(self.experiment);
+        // For each group the sum of the mean rates of its flows over the measurement, and how many send at a time.
+        let mut groups: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
         for flow in &self.experiment.flows {
             let App::Unresponsive { packet_bytes, interval, .. } = flow.app else { continue };
-            let sent_bps = 8.0 * f64::from(packet_bytes) / interval.as_secs_f64();
-            if sent_bps > self.fair_bps && self.monitored(&flow).any(|link| links.contains(&link)) {
-                *groups.entry(flow.group).or_default() += sent_bps;
+            if !self.monitored(&flow).any(|link| links.contains(&link)) {
+                continue;
             }
+            let (begins, ends) = (flow.start.max(from), flow.stop.unwrap_or(to).min(to));
+            let part =
+                ends.as_picos().saturating_sub(begins.as_picos()) as f64 / (to - from).as_picos() as f64;
+            let sum = groups.entry(flow.group).or_default();
+            sum.0 += part * 8.0 * f64::from(packet_bytes) / interval.as_secs_f64();
+            sum.1 += part;
         }
-        let (number, sent_bps) = groups.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        // Bursts that follow one another are one sender, whose rate is their mean.
+        let too_much = |&(sent_bps, at_a_time): &(f64, f64)| sent_bps > self.fair_bps * at_a_time.max(1.0);
+        let most = groups.into_iter().filter(|(_, sum)| too_much(sum));
+        let (number, (sent_bps, _)) = most.max_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
         let name = &self.experiment.groups[number as usize].name;
         let text = format!("{name} beside it sends {} whatever is marked or dropped", rate(sent_bps));
         Some((UNRESPONSIVE, text))

@@ -227,6 +227,26 @@ fn unresponsive_traffic_explains_what_it_takes() {
     assert_eq!(beside("5.9 Mbit/s"), expected(&[(BELOW_SHARE, &[])]));
 }
 
+/// Bursts of 12 Mbit/s of which each lasts a second: three in the nine measured seconds are 4 Mbit/s on average, which
+/// leave 8 to the flow beside them; six are 8 Mbit/s and leave 4, so that they send more than the share that is fair.
+#[test]
+fn bursts_count_with_their_mean() {
+    let beside = |starts: &[u32]| {
+        let times = |after: u32| {
+            starts.iter().map(|at| format!("\"{} s\"", at + after)).collect::<Vec<_>>().join(", ")
+        };
+        let (from, to) = (times(0), times(1));
+        let traffic = format!(
+            "cc = \"none\"\nrtt = \"20 ms\"\napp = {{ unresponsive = \"12 Mbit/s\" }}\nstart = [{from}]\nstop = [{to}]"
+        );
+        let experiment = scenario(&[("classic", RENO), ("traffic", &traffic)]);
+        let burst = FlowResult { wire_bps: Some(12e6 / 9.0), ..FlowResult::default() };
+        kinds(&experiment, &[&[flow(1.0)], &vec![burst; starts.len()]], link())
+    };
+    assert_eq!(beside(&[2, 4, 6]), expected(&[(BELOW_SHARE, &[])]));
+    assert_eq!(beside(&[2, 3, 4, 6, 7, 8]), expected(&[(BELOW_SHARE, &[UNRESPONSIVE])]));
+}
+
 #[test]
 fn who_still_grows_is_said() {
     let experiment = scenario(&[("classic", RENO), ("scalable", DCTCP)]);

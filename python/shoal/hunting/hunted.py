@@ -1,0 +1,188 @@
+"""What a hunt gives: finds, each with a small scenario, its numbers by fresh seeds, and why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from shoal import _native
+from shoal._arguments import explained
+from shoal.hunting.bench import Cause
+from shoal.hunting.goals import Target
+from shoal.scenario import Scenario
+from shoal.stats import Estimate, estimate
+from shoal.table import Table
+from shoal.words import count_of, significant
+
+if TYPE_CHECKING:
+    import polars as pl
+
+schema_version = 1
+
+
+@explained
+@dataclass(frozen=True)
+class Find:
+    """A scenario in which the goal is missed.
+
+    Attributes
+    ----------
+    scenario
+        As small as it was made.
+    values
+        The goal's metric by seeds that had no part in finding it, or, if the hunt was interrupted, by that of the search.
+    seeds
+        These seeds.
+    cause
+        What the notices of most of these runs say.
+    asked
+        The number of the scenario that it was shrunk from, among those that the search asked for.
+    is_confirmed
+        Whether fresh seeds say so, too.
+    """
+
+    scenario: Scenario
+    values: tuple[float, ...]
+    seeds: tuple[int, ...]
+    cause: Cause
+    asked: int
+    is_confirmed: bool = True
+
+    @property
+    def estimate(self) -> Estimate:
+        """Mean over the seeds, and its interval."""
+        measured = estimate(self.values)
+        assert measured is not None  # noqa: S101  (there is at least one seed)
+        return measured
+
+    @property
+    def sentence(self) -> str:
+        """Why, in a sentence, as the notices of the first seed that speaks for most of them say it."""
+        return f"{self.cause.text}." if self.cause.text else "No notice names a mechanism."
+
+    @property
+    def mechanism(self) -> str:
+        """The stable name of the mechanism."""
+        return self.cause.mechanism or "not determined"
+
+
+@explained
+@dataclass(frozen=True, repr=False)
+class Hunted:
+    """What a hunt found.
+
+    Attributes
+    ----------
+    law
+        What was hunted; empty if the base names it.
+    target
+        What for.
+    finds
+        The worst first.
+    runs
+        Scenarios that the search asked for.
+    refuted
+        How many scenarios looked bad to the search and not to fresh seeds.
+    seed
+        That of the search; finds were confirmed with those that follow.
+    is_complete
+        Whether it was not interrupted.
+    """
+
+    law: str
+    target: Target
+    finds: list[Find]
+    runs: int
+    refuted: int
+    seed: int
+    is_complete: bool = True
+
+    @property
+    def verdict(self) -> str:
+        """One sentence: how many were found, and the worst."""
+        what = f"{self.target.metric} {'<' if self.target.goal.sign > 0 else '>'} {self.target.beyond:g}"
+        tried = f"{count_of(self.runs, 'scenario')} tried, seed {self.seed}"
+        if not self.finds:
+            return f"Nothing found: no scenario has {what} by fresh seeds ({tried})."
+        worst = significant(self.finds[0].estimate)
+        return f"{count_of(len(self.finds), 'scenario')} with {what}, the worst {worst} ({tried})."
+
+    def table(self) -> Table:
+        """One row a find."""
+        rows = [
+            (
+                str(number),
+                find.scenario.title,
+                "+".join(find.cause.groups) or "-",
+                find.mechanism,
+                significant(find.estimate),
+            )
+            for number, find in enumerate(self.finds, 1)
+        ]
+        return Table("", ("Find", "Scenario", "Hits", "Mechanism", self.target.metric), rows, words=4)
+
+    def to_polars(self) -> pl.DataFrame:
+        """Give one row a find: mean, half-width of the 95 % interval, notice, groups, mechanism, scenario in TOML."""
+        import polars as pl
+
+        schema: Mapping[str, Any] = {
+            "find": pl.Int64,
+            "title": pl.String,
+            "mean": pl.Float64,
+            "ci95": pl.Float64,
+            "notice": pl.String,
+            "groups": pl.String,
+            "mechanism": pl.String,
+            "scenario": pl.String,
+        }
+        rows = [
+            (
+                number,
+                find.scenario.title,
+                find.estimate.mean,
+                find.estimate.half_width,
+                find.cause.kind,
+                "+".join(find.cause.groups),
+                find.cause.mechanism,
+                find.scenario.text,
+            )
+            for number, find in enumerate(self.finds, 1)
+        ]
+        return pl.DataFrame(rows, schema=dict(schema), orient="row")
+
+    @property
+    def json(self) -> str:
+        """All of it as one object."""
+        content = {
+            "schema": schema_version,
+            "version": _native.__version__,
+            "law": self.law,
+            "goal": self.target.goal.text,
+            "beyond": self.target.beyond,
+            "seed": self.seed,
+            "runs": self.runs,
+            "refuted": self.refuted,
+            "complete": self.is_complete,
+            "finds": [
+                {
+                    "title": find.scenario.title,
+                    "measured": find.estimate.to_dict(),
+                    "values": list(find.values),
+                    "seeds": list(find.seeds),
+                    "confirmed": find.is_confirmed,
+                    "notice": find.cause.kind,
+                    "groups": list(find.cause.groups),
+                    "mechanism": find.cause.mechanism,
+                    "sentence": find.sentence,
+                    "asked": find.asked,
+                    "scenario": find.scenario.text,
+                }
+                for find in self.finds
+            ],
+        }
+        return json.dumps(content, indent=1, allow_nan=False) + "\n"
+
+    def __repr__(self) -> str:
+        return f"<shoal.Hunted: {self.verdict.removesuffix('.')}>"

@@ -1,0 +1,324 @@
+"""Hunts: search, confirm with fresh seeds, shrink, confirm again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from shoal._arguments import explained
+from shoal._toml import toml_file
+from shoal.errors import UsageError
+from shoal.hunting.axes import Axis, Point, new_axis
+from shoal.hunting.bench import Bench, Measured
+from shoal.hunting.goals import Target, own_target, targets
+from shoal.hunting.hunted import Find, Hunted
+from shoal.hunting.law import Law, read_law
+from shoal.hunting.searching import Search, Tried, require_library
+from shoal.hunting.shrinking import Shrinker, shrink
+from shoal.hunting.space import axes_of, full_s, keys_of, short_s
+from shoal.parallel import Progress
+from shoal.runs.cases import run_cases
+from shoal.scenario import Scenario
+from shoal.seeds import checked_seed
+from shoal.stats import estimate
+
+#: Seeds of each step, counted from that of the search on: none has a part in two steps.
+_confirm_seeds, _shrink_seeds, _final_seeds = 5, 3, 10
+#: Finds are looked for in so many scenarios for each that is wanted: fresh seeds refute some, others shrink to the same.
+_candidates_each = 3
+#: Part of the effect that a smaller scenario must keep.
+_kept_part = 0.8
+_least_runs = 64
+
+
+@dataclass(frozen=True)
+class Room:
+    """Where a hunt looks: its axes, and how points become scenarios.
+
+    Attributes
+    ----------
+    axes
+        All of them.
+    make
+        The scenario of a point, short or long.
+    """
+
+    axes: tuple[Axis, ...]
+    make: Callable[[Point, bool], Scenario]
+
+
+@explained
+def hunt(
+    law: str = "",
+    *,
+    goal: str = "starve",
+    maximise: str = "",
+    minimise: str = "",
+    beyond: float | None = None,
+    base: Scenario | str | Path | None = None,
+    vary: Mapping[str, str] | None = None,
+    fix: Mapping[str, str] | None = None,
+    runs: int = 4000,
+    finds: int = 8,
+    seed: int = 1,
+    workers: int | None = None,
+    cache: str | Path | None = None,
+    progress: Progress = False,
+) -> Hunted:
+    """Search for scenarios in which a law does worst, confirm them with fresh seeds, and make them small.
+
+    Scenarios are drawn everywhere first; then CMA-ES climbs from the worst of each kind of trouble, told apart by whom
+    it hits and by what mechanism. Results depend on nothing but the arguments and the version.
+
+    Parameters
+    ----------
+    law
+        A controller, a kind of queue, or a table with ``cc`` or ``kind``; may be left out with ``base``.
+    goal
+        ``starve``, ``delay``, ``idle`` or ``oscillate``.
+    maximise, minimise
+        In the place of ``goal``, a metric of which large, or small, values are bad.
+    beyond
+        The value from which on a scenario counts; that of the goal if not given.
+    base
+        A scenario, whose keys in ``vary`` are all that differs.
+    vary
+        Ranges of axes, or of keys of the scenario: ``"2..50 Mbit/s"``, ``"0.1..1:log"``, ``"1..8:whole"``, or words
+        such as ``"fifo,red"``.
+    fix
+        Values of axes, or of keys of the scenario.
+    runs
+        Scenarios that the search asks for; confirming and shrinking come on top.
+    finds
+        Scenarios to give, at most.
+    seed
+        Seed of the search and of its runs.
+    workers, cache, progress
+        As for :func:`shoal.sweep`. With a cache, an interrupted hunt goes on where it was.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> hunted = shoal.hunt("dctcp", goal="starve", fix={"path.kind": "still", "flows.load.kind": "none"}, runs=200, finds=1)
+    >>> hunted.finds[0].estimate.mean < 0.5
+    True
+    """
+    target = _target(goal, maximise, minimise, beyond)
+    if not isinstance(runs, int) or runs < _least_runs:
+        raise UsageError(f"{runs} scenarios are no search", hint=f"at least {_least_runs}; thousands are usual")
+    if finds < 1:
+        raise UsageError(f"{finds} finds", hint="at least 1")
+    checked_seed(seed)
+    checked_seed(seed + _confirm_seeds + _shrink_seeds + _final_seeds)
+    require_library()
+    read = read_law(law) if law else None
+    room = _room(read, base, vary or {}, fix or {})
+    watch = _Watch(progress, runs)
+    bench = Bench(room.axes, room.make, target, partial(run_cases, workers=workers, cache=cache))
+    search = Search(bench, seed, runs, watch.on_progress)
+    with watch:
+        try:
+            search.carry_out()
+            confirmed, refuted = _confirm(bench, search, finds, seed, watch)
+            small = _shrink(bench, confirmed, seed, watch)
+            return _final(bench, small, law, search, refuted, finds, seed, watch)
+        except KeyboardInterrupt:
+            return _so_far(bench, search, law, finds, seed)
+
+
+def _target(goal: str, maximise: str, minimise: str, beyond: float | None) -> Target:
+    if maximise and minimise:
+        raise UsageError("a hunt has one goal, and there are two metrics", hint="leave one out")
+    if maximise or minimise:
+        return own_target(maximise or minimise, maximise=bool(maximise), beyond=beyond)
+    if goal not in targets:
+        raise UsageError(f"there is no goal `{goal}`", hint=f"one of {', '.join(targets)}, or a metric to maximise")
+    return targets[goal].from_value(beyond)
+
+
+def _room(law: Law | None, base: Scenario | str | Path | None, vary: Mapping[str, str], fix: Mapping[str, str]) -> Room:
+    both = next((key for key in vary if key in fix), None)
+    if both is not None:
+        raise UsageError(f"`{both}` is to be varied and fixed", hint="leave one of them out")
+    if base is not None:
+        return _around(law, base if isinstance(base, Scenario) else Scenario.from_file(base), vary, fix)
+    if law is None:
+        raise UsageError("nothing is hunted", hint="name a law, or a base scenario and what varies in it")
+    known = {axis.key: axis for axis in axes_of(law)}
+    for key, text in vary.items():
+        known[key] = known[key].narrowed(text) if key in known else new_axis(key, text)
+    for key, text in fix.items():
+        if key in known:
+            known[key] = known[key].fixed(text)
+    extra = [axis for axis in known.values() if axis.key in vary and axis.key not in {a.key for a in axes_of(law)}]
+    fixed = [(key, text) for key, text in fix.items() if key not in known]
+    axes = tuple(known.values())
+
+    def make(point: Point, full: bool) -> Scenario:
+        keys = keys_of(point, law, axes, full_s if full else short_s(point))
+        scenario = Scenario.from_toml(toml_file(keys), name="hunt")
+        return _changed(scenario, extra, point, fixed)
+
+    return Room(axes, make)
+
+
+def _around(law: Law | None, base: Scenario, vary: Mapping[str, str], fix: Mapping[str, str]) -> Room:
+    """A base scenario, of which some keys vary."""
+    if not vary:
+        raise UsageError("a base is given, and nothing varies", hint="as in --vary bottleneck.rate='2..50 Mbit/s'")
+    axes = tuple(new_axis(key, text) for key, text in vary.items())
+    if law is not None:
+        names = [group["name"] for group in base.facts["groups"]]
+        group = "law" if "law" in names else names[0]
+        keys = {f"flows.{group}.{key}": value for key, value in law.table.items()}
+        base = base.override(keys if law.is_controller else {"bottleneck.aqm": dict(law.table)})
+    fixed = list(fix.items())
+
+    def make(point: Point, full: bool) -> Scenario:
+        return _changed(base, axes, point, fixed)
+
+    return Room(axes, make)
+
+
+def _changed(scenario: Scenario, axes: Sequence[Axis], point: Point, fixed: Sequence[tuple[str, str]]) -> Scenario:
+    """A scenario with further keys of a point, and those that are the same everywhere."""
+    pairs = [*fixed, *((axis.key, axis.text(point[axis.key])) for axis in axes)]
+    return scenario.set_text(*pairs) if pairs else scenario
+
+
+def _seeds(seed: int, before: int, count: int) -> list[int]:
+    return list(range(seed + 1 + before, seed + 1 + before + count))
+
+
+def _confirm(
+    bench: Bench, search: Search, finds: int, seed: int, watch: _Watch
+) -> tuple[list[tuple[Tried, Measured]], int]:
+    """The worst of each kind of trouble that fresh seeds and long runs call bad, too."""
+    leaders = search.leaders()[: _candidates_each * finds]
+    watch.say("Confirming")
+    answers = bench.measure(
+        [tried.point for tried in leaders], _seeds(seed, 0, _confirm_seeds), "Confirming", full=True
+    )
+    kept = [
+        (tried, measured)
+        for tried, measured in zip(leaders, answers, strict=True)
+        if measured is not None and _is_clear(bench.target, measured)
+    ]
+    return kept, len(leaders) - len(kept)
+
+
+def _is_clear(target: Target, measured: Measured) -> bool:
+    """Whether the 95 % confidence interval of the mean lies beyond where trouble begins."""
+    mean = estimate(measured.values)
+    width = 0.0 if mean is None or mean.half_width is None else mean.half_width
+    return target.loss(measured.mean) + width < target.loss(target.beyond)
+
+
+def _shrink(
+    bench: Bench, confirmed: Sequence[tuple[Tried, Measured]], seed: int, watch: _Watch
+) -> list[tuple[Tried, Point]]:
+    """Shrink all side by side: what they ask for runs together."""
+    watch.say("Shrinking")
+    seeds = _seeds(seed, _confirm_seeds, _shrink_seeds)
+    open_: dict[int, Shrinker] = {}
+    asked: dict[int, Point] = {}
+    done: dict[int, Point] = {}
+
+    def go_on(number: int, answer: Measured | None) -> None:
+        try:
+            asked[number] = open_[number].send(answer)
+        except StopIteration as end:
+            done[number] = end.value
+            del open_[number]
+
+    for number, (tried, measured) in enumerate(confirmed):
+        open_[number] = shrink(bench.axes, bench.target, tried.point, measured, _kept_part)
+        go_on(number, None)
+    while open_:
+        numbers = list(open_)
+        answers = bench.measure([asked[number] for number in numbers], seeds, "Shrinking", full=True)
+        for number, answer in zip(numbers, answers, strict=True):
+            go_on(number, answer)
+    return [(tried, done[number]) for number, (tried, _) in enumerate(confirmed)]
+
+
+def _final(
+    bench: Bench,
+    small: Sequence[tuple[Tried, Point]],
+    law: str,
+    search: Search,
+    refuted: int,
+    finds: int,
+    seed: int,
+    watch: _Watch,
+) -> Hunted:
+    """Judge the small scenarios by seeds that had no part in anything before."""
+    watch.say("Confirming the small ones")
+    seeds = _seeds(seed, _confirm_seeds + _shrink_seeds, _final_seeds)
+    answers = bench.measure([point for _, point in small], seeds, "Confirming", full=True)
+    found: list[tuple[float, Find, tuple[Any, ...]]] = []
+    for (tried, point), measured in zip(small, answers, strict=True):
+        if measured is None or not _is_clear(bench.target, measured):
+            refuted += 1
+            continue
+        find = _find(bench, point, measured, seeds, tried)
+        words = tuple(str(point[axis.key]) for axis in bench.axes if axis.words and axis.applies(point))
+        found.append((bench.target.loss(measured.mean), find, (measured.cause.name, words)))
+    kinds: dict[tuple[Any, ...], Find] = {}
+    for _, find, kind in sorted(found, key=lambda entry: (entry[0], entry[1].asked)):
+        kinds.setdefault(kind, find)
+    return Hunted(law, bench.target, list(kinds.values())[:finds], search.runs, refuted, seed)
+
+
+def _find(bench: Bench, point: Point, measured: Measured, seeds: Sequence[int], tried: Tried) -> Find:
+    scenario = bench.make(point, True).set_text(("seed", str(seeds[0])))
+    return Find(scenario, measured.values, tuple(seeds), measured.cause, tried.number)
+
+
+def _so_far(bench: Bench, search: Search, law: str, finds: int, seed: int) -> Hunted:
+    """What an interrupted hunt knows: the worst of each kind, which nobody has confirmed."""
+    kept = [
+        Find(bench.make(tried.point, False), (tried.value,), (seed,), tried.cause, tried.number, is_confirmed=False)
+        for tried in search.leaders()[:finds]
+    ]
+    kept.sort(key=lambda find: (bench.target.loss(find.values[0]), find.asked))
+    return Hunted(law, bench.target, kept, search.runs, 0, seed, is_complete=False)
+
+
+class _Watch:
+    """Shows how far a hunt is."""
+
+    def __init__(self, progress: Progress, runs: int) -> None:
+        self._progress, self._runs = progress, runs
+        self._bar: Any = None
+
+    def __enter__(self) -> _Watch:
+        if self._progress is True:
+            from shoal.progress import Bar
+
+            self._bar = Bar("Looking around")
+            self._bar.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._bar is not None:
+            self._bar.__exit__(*error)
+
+    def say(self, text: str) -> None:
+        """What is being done from now on."""
+        if self._bar is not None:
+            self._bar.describe(text)
+
+    def on_progress(self, search: Search) -> None:
+        """How many scenarios were run, and what the worst of them has."""
+        best = search.best
+        if best is not None:
+            self.say(f"{search.runs:,} scenarios, worst {best.value:.3g}")
+        fraction = search.runs / self._runs
+        if self._bar is not None:
+            self._bar.update(fraction)
+        elif callable(self._progress):
+            self._progress(fraction)
