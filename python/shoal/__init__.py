@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from shoal.errors import CacheWarning, Cancelled, OutputError, ScenarioError, ShoalError, UsageError
     from shoal.evaluate import Evaluation, evaluate_controller, evaluate_queue
     from shoal.expression import UndefinedError
+    from shoal.hunting import Find, Hunted, hunt
     from shoal.metrics import default_metrics
     from shoal.results import Result, Results
     from shoal.runs.running import run
@@ -69,8 +70,10 @@ __all__ = [
     "Direction",
     "Estimate",
     "Evaluation",
+    "Find",
     "FreeParameter",
     "Goal",
+    "Hunted",
     "Judgement",
     "Kind",
     "Measured",
@@ -100,6 +103,7 @@ __all__ = [
     "estimate",
     "evaluate_controller",
     "evaluate_queue",
+    "hunt",
     "models",
     "optimise",
     "run",
@@ -114,6 +118,7 @@ _homes = {
     ),
     **dict.fromkeys(["Evaluation", "evaluate_controller", "evaluate_queue"], "shoal.evaluate"),
     **dict.fromkeys(["UndefinedError"], "shoal.expression"),
+    **dict.fromkeys(["Find", "Hunted", "hunt"], "shoal.hunting"),
     **dict.fromkeys(["default_metrics"], "shoal.metrics"),
     **dict.fromkeys(["Result", "Results"], "shoal.results"),
     **dict.fromkeys(["run"], "shoal.runs.running"),

@@ -45,6 +45,9 @@ VERBS = {
     "evaluate": Verb(
         "evaluate", "evaluate", "Evaluate a queue as RFC 7928 asks, or a congestion control as RFC 9743 does."
     ),
+    "hunt": Verb(
+        "hunt", "hunt", "Search for scenarios in which a law does worst, and make each as small as it can be."
+    ),
     "compare": Verb(
         "compare", "compare", "Run scenarios on the simulator and on the real Linux kernel, and say what differs."
     ),

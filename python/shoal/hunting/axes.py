@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -135,8 +136,8 @@ def _number(text: str, axis: Axis) -> float:
     try:
         value = float(number)
     except ValueError:
-        value = float("nan")
-    if value != value or unit.strip() != (axis.parameter.unit or ""):
+        value = math.nan
+    if not math.isfinite(value) or unit.strip() != (axis.parameter.unit or ""):
         example = f"{axis.parameter.low:g} {axis.parameter.unit or ''}".rstrip()
         raise UsageError(f"`{text}` is no value of `{axis.key}`", hint=f"as in {axis.key}='{example}'")
     return value

@@ -17,6 +17,7 @@ from shoal.results import Result
 from shoal.runs.cases import Case, RunCases
 from shoal.scenario import Scenario
 
+
 @dataclass(frozen=True, slots=True)
 class Cause:
     """What the notices of a run say of it.

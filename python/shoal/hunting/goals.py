@@ -73,7 +73,9 @@ class Target:
 #: interactive traffic notices (ITU-T G.114 puts the whole path at 150 ms), and a quarter of that is a swing.
 targets = {
     "starve": Target("starve", Goal(Direction.MINIMISE, "least_share()"), 0.5, 1.0, _shares, "of a fair share"),
-    "delay": Target("delay", Goal(Direction.MAXIMISE, "delay_ms(quantile='p99')"), 100.0, 0.0, (*_losses, *_shares), "ms"),
+    "delay": Target(
+        "delay", Goal(Direction.MAXIMISE, "delay_ms(quantile='p99')"), 100.0, 0.0, (*_losses, *_shares), "ms"
+    ),
     "idle": Target("idle", Goal(Direction.MAXIMISE, "unused()"), 0.2, 0.0, _idle, "of the capacity"),
     "oscillate": Target(
         "oscillate",

@@ -32,7 +32,7 @@ class Find:
     scenario
         As small as it was made.
     values
-        The goal's metric by seeds that had no part in finding it, or, if the hunt was interrupted, by that of the search.
+        The goal's metric by seeds that had no part in finding it; after an interrupt, by that of the search.
     seeds
         These seeds.
     cause

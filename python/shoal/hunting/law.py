@@ -12,7 +12,7 @@ from shoal.models import find_controller, models, nearest
 from shoal.scenario import Scenario
 from shoal.skeleton.scenario import queue_kinds, shipped_law
 
-_example = 'as in --law dctcp, --law pie, or --law \'{ cc = "dctcp", cc_options = { gain = { shift = 2 } } }\''
+_example = "as in --law dctcp, --law pie, or --law '{ cc = \"dctcp\", cc_options = { gain = { shift = 2 } } }'"
 
 
 @dataclass(frozen=True, slots=True)

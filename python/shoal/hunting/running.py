@@ -27,7 +27,7 @@ from shoal.stats import estimate
 
 #: Seeds of each step, counted from that of the search on: none has a part in two steps.
 _confirm_seeds, _shrink_seeds, _final_seeds = 5, 3, 10
-#: Finds are looked for in so many scenarios for each that is wanted: fresh seeds refute some, others shrink to the same.
+#: Scenarios that are confirmed for each find that is wanted: fresh seeds refute some, and some shrink to the same.
 _candidates_each = 3
 #: Part of the effect that a smaller scenario must keep.
 _kept_part = 0.8
@@ -44,10 +44,13 @@ class Room:
         All of them.
     make
         The scenario of a point, short or long.
+    file
+        Its scenario file, with a seed.
     """
 
     axes: tuple[Axis, ...]
     make: Callable[[Point, bool], Scenario]
+    file: Callable[[Point, bool, int], str]
 
 
 @explained
@@ -102,7 +105,8 @@ def hunt(
     Examples
     --------
     >>> import shoal
-    >>> hunted = shoal.hunt("dctcp", goal="starve", fix={"path.kind": "still", "flows.load.kind": "none"}, runs=200, finds=1)
+    >>> fixed = {"path.kind": "still", "flows.load.kind": "none"}
+    >>> hunted = shoal.hunt("dctcp", goal="starve", fix=fixed, runs=200, finds=1)
     >>> hunted.finds[0].estimate.mean < 0.5
     True
     """
@@ -124,9 +128,9 @@ def hunt(
             search.carry_out()
             confirmed, refuted = _confirm(bench, search, finds, seed, watch)
             small = _shrink(bench, confirmed, seed, watch)
-            return _final(bench, small, law, search, refuted, finds, seed, watch)
+            return _final(room, bench, small, law, search, refuted, finds, seed, watch)
         except KeyboardInterrupt:
-            return _so_far(bench, search, law, finds, seed)
+            return _so_far(room, search, law, finds, seed)
 
 
 def _target(goal: str, maximise: str, minimise: str, beyond: float | None) -> Target:
@@ -162,7 +166,13 @@ def _room(law: Law | None, base: Scenario | str | Path | None, vary: Mapping[str
         scenario = Scenario.from_toml(toml_file(keys), name="hunt")
         return _changed(scenario, extra, point, fixed)
 
-    return Room(axes, make)
+    def file(point: Point, full: bool, seed: int) -> str:
+        if extra or fixed:
+            return make(point, full).set_text(("seed", str(seed))).to_toml()
+        keys = keys_of(point, law, axes, full_s if full else short_s(point))
+        return toml_file({**keys, "seed": seed})
+
+    return Room(axes, make, file)
 
 
 def _around(law: Law | None, base: Scenario, vary: Mapping[str, str], fix: Mapping[str, str]) -> Room:
@@ -180,7 +190,10 @@ def _around(law: Law | None, base: Scenario, vary: Mapping[str, str], fix: Mappi
     def make(point: Point, full: bool) -> Scenario:
         return _changed(base, axes, point, fixed)
 
-    return Room(axes, make)
+    def file(point: Point, full: bool, seed: int) -> str:
+        return make(point, full).set_text(("seed", str(seed))).to_toml()
+
+    return Room(axes, make, file)
 
 
 def _changed(scenario: Scenario, axes: Sequence[Axis], point: Point, fixed: Sequence[tuple[str, str]]) -> Scenario:
@@ -246,6 +259,7 @@ def _shrink(
 
 
 def _final(
+    room: Room,
     bench: Bench,
     small: Sequence[tuple[Tried, Point]],
     law: str,
@@ -259,33 +273,30 @@ def _final(
     watch.say("Confirming the small ones")
     seeds = _seeds(seed, _confirm_seeds + _shrink_seeds, _final_seeds)
     answers = bench.measure([point for _, point in small], seeds, "Confirming", full=True)
-    found: list[tuple[float, Find, tuple[Any, ...]]] = []
+    judged: list[tuple[float, Find, tuple[Any, ...]]] = []
     for (tried, point), measured in zip(small, answers, strict=True):
         if measured is None or not _is_clear(bench.target, measured):
             refuted += 1
             continue
-        find = _find(bench, point, measured, seeds, tried)
+        scenario = Scenario.from_toml(room.file(point, True, seeds[0]), name=f"find {tried.number}")
+        find = Find(scenario, measured.values, tuple(seeds), measured.cause, tried.number)
         words = tuple(str(point[axis.key]) for axis in bench.axes if axis.words and axis.applies(point))
-        found.append((bench.target.loss(measured.mean), find, (measured.cause.name, words)))
+        judged.append((bench.target.loss(measured.mean), find, (measured.cause.name, words)))
     kinds: dict[tuple[Any, ...], Find] = {}
-    for _, find, kind in sorted(found, key=lambda entry: (entry[0], entry[1].asked)):
+    for _, find, kind in sorted(judged, key=lambda entry: (entry[0], entry[1].asked)):
         kinds.setdefault(kind, find)
     return Hunted(law, bench.target, list(kinds.values())[:finds], search.runs, refuted, seed)
 
 
-def _find(bench: Bench, point: Point, measured: Measured, seeds: Sequence[int], tried: Tried) -> Find:
-    scenario = bench.make(point, True).set_text(("seed", str(seeds[0])))
-    return Find(scenario, measured.values, tuple(seeds), measured.cause, tried.number)
-
-
-def _so_far(bench: Bench, search: Search, law: str, finds: int, seed: int) -> Hunted:
+def _so_far(room: Room, search: Search, law: str, finds: int, seed: int) -> Hunted:
     """What an interrupted hunt knows: the worst of each kind, which nobody has confirmed."""
-    kept = [
-        Find(bench.make(tried.point, False), (tried.value,), (seed,), tried.cause, tried.number, is_confirmed=False)
-        for tried in search.leaders()[:finds]
-    ]
-    kept.sort(key=lambda find: (bench.target.loss(find.values[0]), find.asked))
-    return Hunted(law, bench.target, kept, search.runs, 0, seed, is_complete=False)
+    target = search.bench.target
+    kept = []
+    for tried in search.leaders()[:finds]:
+        scenario = Scenario.from_toml(room.file(tried.point, False, seed), name=f"find {tried.number}")
+        kept.append(Find(scenario, (tried.value,), (seed,), tried.cause, tried.number, is_confirmed=False))
+    kept.sort(key=lambda find: (target.loss(find.values[0]), find.asked))
+    return Hunted(law, target, kept, search.runs, 0, seed, is_complete=False)
 
 
 class _Watch:

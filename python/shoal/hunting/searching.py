@@ -138,8 +138,8 @@ class Search:
     def _anywhere(self, random: np.random.RandomState) -> Point:
         point: dict[str, float | str] = {}
         for axis in self.bench.axes:
-            place = float(random.random_sample())
-            point[axis.key] = axis.words[int(place * len(axis.words))] if axis.words else _at(axis, place)
+            position = float(random.random_sample())
+            point[axis.key] = axis.words[int(position * len(axis.words))] if axis.words else _at(axis, position)
         return point
 
     def _ask(self, points: Sequence[Point]) -> list[Tried | None]:
@@ -166,12 +166,12 @@ class Search:
         while len(self._climbs) < batch // _population and (climb := self._new_climb()) is not None:
             self._climbs.append(climb)
         asked = [(climb, [climb.optimizer.ask() for _ in range(_population)]) for climb in self._climbs]
-        answers = iter(self._ask([_point(climb, place) for climb, places in asked for place in places]))
-        for climb, places in asked:
-            told = [next(answers) for _ in places]
+        answers = iter(self._ask([_point(climb, position) for climb, positions in asked for position in positions]))
+        for climb, positions in asked:
+            learnt = [next(answers) for _ in positions]
             # Ranks are all that CMA-ES looks at: who leaves the niche ranks behind all that stay in it.
-            order = sorted(range(len(told)), key=lambda index: _rank(told[index], climb.niche, index))
-            climb.optimizer.tell([(places[index], float(rank)) for rank, index in enumerate(order)])
+            order = sorted(range(len(learnt)), key=lambda index: _rank(learnt[index], climb.niche, index))
+            climb.optimizer.tell([(positions[index], float(rank)) for rank, index in enumerate(order)])
             climb.generation += 1
 
     def _new_climb(self) -> _Climb | None:
@@ -181,7 +181,9 @@ class Search:
         )
         counting = [tried for tried in open_ if self.bench.target.counts(tried.value)] or open_
         start = min(counting, key=lambda tried: (self._climbed.get(tried.niche, 0), tried.loss, tried.number))
-        axes = [axis for axis in active(self.bench.axes, start.point) if axis.range and axis.range.low < axis.range.high]
+        axes = [
+            axis for axis in active(self.bench.axes, start.point) if axis.range and axis.range.low < axis.range.high
+        ]
         if not axes:
             return None
         self._begun.add(start.number)
@@ -200,28 +202,28 @@ def _optimizer(axes: Sequence[Axis], point: Point, seed: int) -> CMA:
     import numpy as np
 
     library = require_library()
-    places = [axis.parameter.position(float(point[axis.key])) for axis in axes]
+    positions = [axis.parameter.position(float(point[axis.key])) for axis in axes]
     # Two dimensions at least: the last one of a single number decides nothing.
-    places = places if len(places) > 1 else [*places, 0.5]
+    positions = positions if len(positions) > 1 else [*positions, 0.5]
     optimizer: CMA = library.CMA(
-        mean=np.array(places),
+        mean=np.array(positions),
         sigma=_sigma,
-        bounds=np.array([[0.0, 1.0]] * len(places)),
+        bounds=np.array([[0.0, 1.0]] * len(positions)),
         seed=seed % 2**32,
         population_size=_population,
     )
     return optimizer
 
 
-def _point(climb: _Climb, place: Sequence[float]) -> Point:
+def _point(climb: _Climb, position: Sequence[float]) -> Point:
     # A single number has a second dimension, which decides nothing.
-    numbers = {axis.key: _at(axis, float(where)) for axis, where in zip(climb.axes, place, strict=False)}
+    numbers = {axis.key: _at(axis, float(where)) for axis, where in zip(climb.axes, position, strict=False)}
     return {**climb.words, **numbers}
 
 
-def _at(axis: Axis, place: float) -> float:
+def _at(axis: Axis, position: float) -> float:
     range_ = axis.parameter
-    return range_.low if range_.low == range_.high else range_.at(place)
+    return range_.low if range_.low == range_.high else range_.at(position)
 
 
 def require_library() -> ModuleType:
@@ -241,4 +243,5 @@ def require_library() -> ModuleType:
             "a hunt needs cmaes, which is not installed",
             hint="install the extra `tune`: pip install 'shoal[tune]', or pip install 'cmaes>=0.13,<0.14' beside it",
         ) from None
-    return cmaes
+    library: ModuleType = cmaes
+    return library

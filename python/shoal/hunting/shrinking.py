@@ -1,6 +1,7 @@
 """Makes a scenario smaller as long as its effect stays: groups away, plain words, equal and round numbers.
 
-A shrinker is a generator: it asks for points and is told what their runs gave, so that several finds shrink side by side.
+A shrinker is a generator: it asks for points and is told what their runs gave, so that several finds shrink side by
+side.
 """
 
 from __future__ import annotations

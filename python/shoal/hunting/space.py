@@ -53,7 +53,9 @@ def axes_of(law: Law) -> list[Axis]:
     beside = ((OTHER, flows[1:]),)
     axes += [
         _number("flows.other.count", 1, 4, None, log=False, whole=True, plain=1, needs=beside),
-        _number("flows.other.rtt", 2, 100, "ms", plain=20, needs=(*beside, (PATH, ("still", "rate-steps", "rate-sine")))),
+        _number(
+            "flows.other.rtt", 2, 100, "ms", plain=20, needs=(*beside, (PATH, ("still", "rate-steps", "rate-sine")))
+        ),
         _number("flows.other.after", 0, 1, None, log=False, plain=0, needs=beside),
         Axis(LOAD, ("none", "bursts", "transfers")),
     ]
@@ -232,7 +234,10 @@ class _Maker:
             group |= {"from": "in", "to": "out"}
         elif several:
             hops = int(self.number(HOPS))
-            group |= {"from": [f"in{hop}" for hop in range(1, hops + 1)], "to": [f"out{hop}" for hop in range(1, hops + 1)]}
+            group |= {
+                "from": [f"in{hop}" for hop in range(1, hops + 1)],
+                "to": [f"out{hop}" for hop in range(1, hops + 1)],
+            }
             count *= hops
         else:
             group["rtt"] = f"{rtt_ms:g} ms"
@@ -252,7 +257,7 @@ class _Maker:
         kind = self.word(LOAD)
         if kind == "none":
             return None
-        place: dict[str, Any] = {"from": "in1", "to": "out1"} if several else {"rtt": self.text("flows.law.rtt")}
+        ends: dict[str, Any] = {"from": "in1", "to": "out1"} if several else {"rtt": self.text("flows.law.rtt")}
         period_s = max(self.number("flows.load.period") / 1000, _least_period_s)
         times = [round(number * period_s, 6) for number in range(math.ceil(self.duration_s / period_s))]
         if kind == "transfers":
@@ -260,13 +265,13 @@ class _Maker:
             flow = self.law_flows() if self.word(OTHER) == "none" else self.other_flows()
             app = {"transfer": self.text("flows.load.size")}
             start = {"every": f"{period_s:g} s"}
-            return {"name": "load", **flow, "cc": cc, **place, "count": len(times), "start": start, "app": app}
+            return {"name": "load", **flow, "cc": cc, **ends, "count": len(times), "start": start, "app": app}
         length_s = min(self.number("flows.load.length") / 1000, period_s)
         peak = self.number("flows.load.peak") * self.number("bottleneck.rate")
         return {
             "name": "load",
             "cc": "none",
-            **place,
+            **ends,
             "count": len(times),
             "start": [f"{at_s:g} s" for at_s in times],
             "stop": [f"{min(at_s + length_s, self.duration_s):g} s" for at_s in times],

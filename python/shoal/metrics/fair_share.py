@@ -44,7 +44,9 @@ def max_min(capacities_bps: Sequence[float], demands: Sequence[Demand]) -> list[
     left = list(capacities_bps)
     while len(rates) < len(demands):
         open_ = [index for index in range(len(demands)) if index not in rates]
-        rising = [sum(demands[index].flows for index in open_ if link in demands[index].links) for link in range(len(left))]
+        rising = [
+            sum(demands[index].flows for index in open_ if link in demands[index].links) for link in range(len(left))
+        ]
         level, full = min(
             ((max(left[link], 0.0) / rising[link], link) for link in range(len(left)) if rising[link]),
             default=(math.inf, -1),

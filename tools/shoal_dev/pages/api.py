@@ -20,6 +20,7 @@ CHAPTERS = {
         *("Judgement", "Standing", "Schedule"),
     ],
     "Evaluating": ["evaluate_queue", "evaluate_controller", "Evaluation"],
+    "Hunting": ["hunt", "Hunted", "Find"],
     "Statistics": ["estimate", "Estimate"],
     "Models": ["models", "Model", "Parameter", "Difference", "Kind"],
     "Errors": [
