@@ -30,6 +30,8 @@ batch = 64
 _scouting = 0.4
 # Scenarios of a generation of a climb, its generations, and how far the first goes, as parts of the ranges.
 _population, _generations, _sigma = 8, 8, 0.15
+# Words for what a scenario need not have.
+_absent = ("none", "still")
 
 Niche = tuple[str, ...]
 
@@ -60,13 +62,19 @@ class Tried:
 
     @property
     def niche(self) -> Niche:
-        """What kind of trouble it is: whom it hits by what, on what kind of path, beside what kind of load."""
-        return (*self.cause.name, str(self.point.get(PATH, "")), str(self.point.get(LOAD, "")))
+        """What kind of trouble it is: whom it hits by what, on what kind of path, beside what."""
+        beside = "none" if self.point.get(OTHER) in (None, "none") else "some"
+        return (*self.cause.name, str(self.point.get(PATH, "")), str(self.point.get(LOAD, "")), beside)
 
     @property
     def cell(self) -> Niche:
-        """Its place in the archive."""
+        """Where it is in the archive."""
         return (*self.niche, str(self.point.get(KIND, "")), str(self.point.get(OTHER, "")))
+
+    @property
+    def extras(self) -> int:
+        """How much of what a scenario need not have is there: a path that is not plain, a load, other flows."""
+        return sum(part not in ("", *_absent) for part in self.niche[-3:])
 
 
 @dataclass
@@ -128,18 +136,25 @@ class Search:
         for tried in sorted(self.archive.values(), key=lambda tried: (tried.loss, tried.number)):
             if self.bench.target.counts(tried.value):
                 of_niche.setdefault(tried.niche, tried)
-        turns: dict[tuple[str, str], int] = {}
-        ranked = []
+        of_cause: dict[tuple[str, str], list[Tried]] = {}
         for tried in of_niche.values():
-            turn = turns[tried.cause.name] = turns.get(tried.cause.name, 0) + 1
-            ranked.append((turn, tried.loss, tried.number, tried))
+            of_cause.setdefault(tried.cause.name, []).append(tried)
+        ranked = [
+            (turn, tried.loss, tried.number, tried)
+            for all_of_cause in of_cause.values()
+            for turn, tried in enumerate(_alternating(all_of_cause))
+        ]
         return [tried for *_, tried in sorted(ranked, key=lambda rank: rank[:3])]
+
+    def _turn(self, tried: Tried) -> tuple[int, int, float, int]:
+        """Who is climbed from first: niches that were not yet, the simple ones of them, the worst of these."""
+        return self._climbed.get(tried.niche, 0), tried.extras, tried.loss, tried.number
 
     def _anywhere(self, random: np.random.RandomState) -> Point:
         point: dict[str, float | str] = {}
         for axis in self.bench.axes:
             position = float(random.random_sample())
-            point[axis.key] = axis.words[int(position * len(axis.words))] if axis.words else _at(axis, position)
+            point[axis.key] = _word(axis, position) if axis.words else _at(axis, position)
         return point
 
     def _ask(self, points: Sequence[Point]) -> list[Tried | None]:
@@ -180,7 +195,7 @@ class Search:
             self.archive.values()
         )
         counting = [tried for tried in open_ if self.bench.target.counts(tried.value)] or open_
-        start = min(counting, key=lambda tried: (self._climbed.get(tried.niche, 0), tried.loss, tried.number))
+        start = min(counting, key=self._turn)
         axes = [
             axis for axis in active(self.bench.axes, start.point) if axis.range and axis.range.low < axis.range.high
         ]
@@ -190,6 +205,24 @@ class Search:
         self._climbed[start.niche] = self._climbed.get(start.niche, 0) + 1
         number = sum(self._climbed.values())
         return _Climb(start.niche, start.point, axes, _optimizer(axes, start.point, self.seed * 10_000 + number))
+
+
+def _alternating(worst_first: Sequence[Tried]) -> list[Tried]:
+    """The worst, then the simplest, the worst of the rest, and so on: what is simple explains most."""
+    left = list(worst_first)
+    order: list[Tried] = []
+    while left:
+        pick = left[0] if len(order) % 2 == 0 else min(left, key=lambda tried: (tried.extras, tried.loss, tried.number))
+        left.remove(pick)
+        order.append(pick)
+    return order
+
+
+def _word(axis: Axis, position: float) -> str:
+    """A word of an axis; what a scenario need not have is absent from half of them."""
+    if axis.words[0] not in _absent or len(axis.words) == 1:
+        return axis.words[int(position * len(axis.words))]
+    return axis.words[0] if position < 0.5 else axis.words[1 + int((2 * position - 1) * (len(axis.words) - 1))]
 
 
 def _rank(tried: Tried | None, niche: Niche, index: int) -> tuple[int, float, int]:
