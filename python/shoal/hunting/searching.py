@@ -81,11 +81,21 @@ class Tried:
 class _Climb:
     """A search by CMA-ES among the numbers of a scenario whose words stay."""
 
-    niche: Niche
-    words: Point
+    start: Tried
+    known: frozenset[Niche]
     axes: list[Axis]
     optimizer: CMA
     generation: int = 0
+
+    def rank(self, tried: Tried | None, index: int) -> tuple[int, float, int]:
+        """Who leaves the niche ranks behind all that stay in it, and who is no scenario behind these.
+
+        A start without a mechanism has nothing to keep: what has one is welcome there, unless the archive had it.
+        """
+        if tried is None:
+            return 2, 0.0, index
+        is_new = not self.start.cause.mechanism and tried.niche not in self.known
+        return int(tried.niche != self.start.niche and not is_new), tried.loss, index
 
 
 @dataclass
@@ -184,8 +194,9 @@ class Search:
         answers = iter(self._ask([_point(climb, position) for climb, positions in asked for position in positions]))
         for climb, positions in asked:
             learnt = [next(answers) for _ in positions]
-            # Ranks are all that CMA-ES looks at: who leaves the niche ranks behind all that stay in it.
-            order = sorted(range(len(learnt)), key=lambda index: _rank(learnt[index], climb.niche, index))
+            # Ranks are all that CMA-ES looks at.
+            ranks = [climb.rank(answer, index) for index, answer in enumerate(learnt)]
+            order = sorted(range(len(learnt)), key=ranks.__getitem__)
             climb.optimizer.tell([(positions[index], float(rank)) for rank, index in enumerate(order)])
             climb.generation += 1
 
@@ -204,7 +215,8 @@ class Search:
         self._begun.add(start.number)
         self._climbed[start.niche] = self._climbed.get(start.niche, 0) + 1
         number = sum(self._climbed.values())
-        return _Climb(start.niche, start.point, axes, _optimizer(axes, start.point, self.seed * 10_000 + number))
+        known = frozenset(tried.niche for tried in self.archive.values())
+        return _Climb(start, known, axes, _optimizer(axes, start.point, self.seed * 10_000 + number))
 
 
 def _alternating(worst_first: Sequence[Tried]) -> list[Tried]:
@@ -223,12 +235,6 @@ def _word(axis: Axis, position: float) -> str:
     if axis.words[0] not in _absent or len(axis.words) == 1:
         return axis.words[int(position * len(axis.words))]
     return axis.words[0] if position < 0.5 else axis.words[1 + int((2 * position - 1) * (len(axis.words) - 1))]
-
-
-def _rank(tried: Tried | None, niche: Niche, index: int) -> tuple[int, float, int]:
-    if tried is None:
-        return 2, 0.0, index
-    return int(tried.niche != niche), tried.loss, index
 
 
 def _optimizer(axes: Sequence[Axis], point: Point, seed: int) -> CMA:
@@ -251,7 +257,7 @@ def _optimizer(axes: Sequence[Axis], point: Point, seed: int) -> CMA:
 def _point(climb: _Climb, position: Sequence[float]) -> Point:
     # A single number has a second dimension, which decides nothing.
     numbers = {axis.key: _at(axis, float(where)) for axis, where in zip(climb.axes, position, strict=False)}
-    return {**climb.words, **numbers}
+    return {**climb.start.point, **numbers}
 
 
 def _at(axis: Axis, position: float) -> float:
