@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from shoal.evaluate import Evaluation, evaluate_controller, evaluate_queue
     from shoal.expression import UndefinedError
     from shoal.hunting import Find, Hunted, hunt
+    from shoal.judging import Episode, Verdict, judge
     from shoal.metrics import default_metrics
     from shoal.results import Result, Results
     from shoal.runs.running import run
@@ -68,6 +69,7 @@ __all__ = [
     "Decision",
     "Difference",
     "Direction",
+    "Episode",
     "Estimate",
     "Evaluation",
     "Find",
@@ -98,12 +100,14 @@ __all__ = [
     "Tuned",
     "UndefinedError",
     "UsageError",
+    "Verdict",
     "__version__",
     "default_metrics",
     "estimate",
     "evaluate_controller",
     "evaluate_queue",
     "hunt",
+    "judge",
     "models",
     "optimise",
     "run",
@@ -119,6 +123,7 @@ _homes = {
     **dict.fromkeys(["Evaluation", "evaluate_controller", "evaluate_queue"], "shoal.evaluate"),
     **dict.fromkeys(["UndefinedError"], "shoal.expression"),
     **dict.fromkeys(["Find", "Hunted", "hunt"], "shoal.hunting"),
+    **dict.fromkeys(["Episode", "Verdict", "judge"], "shoal.judging"),
     **dict.fromkeys(["default_metrics"], "shoal.metrics"),
     **dict.fromkeys(["Result", "Results"], "shoal.results"),
     **dict.fromkeys(["run"], "shoal.runs.running"),

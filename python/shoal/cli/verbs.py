@@ -48,6 +48,11 @@ VERBS = {
     "hunt": Verb(
         "hunt", "hunt", "Search for scenarios in which a law does worst, and make each as small as it can be."
     ),
+    "judge": Verb(
+        "judge",
+        "judge",
+        "Judge a law by a score over short scenarios: for people a table, for programs JSON in and out.",
+    ),
     "compare": Verb(
         "compare", "compare", "Run scenarios on the simulator and on the real Linux kernel, and say what differs."
     ),

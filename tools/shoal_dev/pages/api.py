@@ -20,7 +20,7 @@ CHAPTERS = {
         *("Judgement", "Standing", "Schedule"),
     ],
     "Evaluating": ["evaluate_queue", "evaluate_controller", "Evaluation"],
-    "Hunting": ["hunt", "Hunted", "Find"],
+    "Hunting and judging": ["hunt", "Hunted", "Find", "judge", "Verdict", "Episode"],
     "Statistics": ["estimate", "Estimate"],
     "Models": ["models", "Model", "Parameter", "Difference", "Kind"],
     "Errors": [
