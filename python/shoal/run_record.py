@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from shoal.contract import Bottleneck, GroupResult, Metrics, RunResult
     from shoal.scenario import Scenario
+    from shoal.scenario_facts import ScenarioFacts
 
 
 class RunRecord(Protocol):
@@ -46,6 +47,10 @@ class RunRecord(Protocol):
     @property
     def scenario(self) -> Scenario:
         """The resolved scenario."""
+
+    @property
+    def facts(self) -> ScenarioFacts:
+        """Facts of the scenario in base units."""
 
     @property
     def bin_s(self) -> float | None:

@@ -188,7 +188,9 @@ class _Bench:
         if self._law.is_controller:
             names = [group["name"] for group in scenario.facts["groups"]]
             group = "law" if "law" in names else names[0]
-            scenario = scenario.override({f"flows.{group}.{key}": value for key, value in self._law.table.items()})
+            # Options that the scenario has are those of the law that it had.
+            table = {"cc": self._law.table["cc"], "cc_options": {}, **self._law.table}
+            scenario = scenario.override({f"flows.{group}.{key}": value for key, value in table.items()})
         else:
             scenario = scenario.override({"bottleneck.aqm": dict(self._law.table)})
         keys = recording(scenario, [self._score, *self._metrics.values()], lean=True)

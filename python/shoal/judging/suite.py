@@ -38,8 +38,8 @@ def _episode(
     flows: list[dict[str, Any]] = [{"name": "law", "cc": "dctcp", "rtt": rtt, "count": count, "start": _start}]
     if other:
         flows.append({"name": "other", "cc": other, "rtt": rtt, "start": _start})
-    # Laws of hosts are judged behind a queue that marks for those that ask for it and drops for others alike. Its average
-    # is ten times as fast as is usual, so that the overshoot of slow start is over when the measurement begins.
+    # Laws of hosts are judged behind a queue that marks for those that ask for it and drops for others alike. Its
+    # average is ten times as fast as usual, so that the overshoot of slow start is over when the measurement begins.
     aqm: dict[str, Any] = {"kind": "red", "min": "5 packets", "max": "25 packets", "max_probability": 0.1, "ecn": True}
     aqm["weight"] = 0.02
     keys: Any = {

@@ -68,7 +68,7 @@ def shares(result: RunRecord) -> dict[str, float]:
     capacities = [_capacity_bps(result, link) for link in range(len(result.bottlenecks))]
     bundles: list[tuple[str, Demand]] = []
     seen: dict[str, float] = {}
-    for group, facts in zip(result.groups, result.scenario.facts["groups"], strict=True):
+    for group, facts in zip(result.groups, result.facts["groups"], strict=True):
         mean_bps = group["wire_bps"]["mean"]
         if mean_bps is None:
             continue

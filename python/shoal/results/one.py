@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from shoal import _native
     from shoal.contract import Bottleneck, CardResult, GroupResult, Metrics, PathResult, RunResult
     from shoal.explain import Explanation
+    from shoal.scenario_facts import ScenarioFacts
 
 schema_version = 1
 
@@ -70,6 +71,7 @@ class Result:
         #: Expressions over the metrics whose numbers are known, so that no table has to be read for them.
         self.values: Mapping[str, float] = {} if values is None else values
         self._recorded: Recorded = NotRecorded() if recorded is None else recorded
+        self._planned: Scenario | None = None
 
     @classmethod
     def of_run(cls, run: _native.Run) -> Result:
@@ -213,6 +215,20 @@ class Result:
         """
         self._check_recorded(name)
         return self._recorded.coverage(name)
+
+    @cached_property
+    def facts(self) -> ScenarioFacts:
+        """Facts of its scenario in base units, as :attr:`shoal.Scenario.facts` has them."""
+        if self._planned is None:
+            return self.scenario.facts
+        # With the seed of the run, with which starts and pairs of hosts may be drawn; to read the scenario of the result
+        # takes five times as long.
+        return self._planned.set_text(("seed", str(self.seed))).facts
+
+    def planned_as(self, scenario: Scenario) -> Result:
+        """The same result, which knows what it was planned as: but for the seed, the scenario that it holds."""
+        self._planned = scenario
+        return self
 
     @property
     def bin_s(self) -> float | None:

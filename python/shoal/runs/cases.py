@@ -180,10 +180,12 @@ def _made(
     """The result of a run, and the record of it if it is new and there is a store."""
     if known is not None and (recorded := _recorded(case, seed, known)) is not None:
         values = known.numbers(case.metrics)
-        return finish(Result(uncompressed(known.body), recorded=recorded, values=values)), None
+        return finish(
+            Result(uncompressed(known.body), recorded=recorded, values=values).planned_as(case.scenario)
+        ), None
     run = case.plane.run(case.scenario, seed, cancel)
     record = None if store is None else record_of(run, seed, case.metrics, tables=case.tables)
-    return finish(Result.of_run(run)), record
+    return finish(Result.of_run(run).planned_as(case.scenario)), record
 
 
 def _recorded(case: Case, seed: int, known: Record) -> Recorded | None:
