@@ -37,6 +37,8 @@ def shape(text: str) -> str:
         "reproduce",
         "report",
         "plot",
+        "hunt",
+        "judge",
         "pack",
         "list",
         "describe",

@@ -260,6 +260,8 @@ ELSEWHERE = {
     "acks_per_packet": "test_feedback_metrics.py",
     "queue_mode": "test_feedback_metrics.py",
     "redirected": "test_explain.py",
+    "least_share": "test_hunting.py",
+    "unused": "test_hunting.py",
     **dict.fromkeys(
         (
             "capacity_used",

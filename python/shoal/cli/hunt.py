@@ -114,9 +114,7 @@ def hunt(
       shoal hunt --law pie --delay --vary bottleneck.rate='2..10 Mbit/s'
       shoal hunt --base parking-lot --starve --vary topology.bottlenecks=2..6:whole
     """
-    goals = [name for name, wanted in _named(starve, delay, idle, oscillate) if wanted]
-    if len(goals) + (maximise is not None) + (minimise is not None) != 1:
-        raise UsageError("say what is hunted for", hint="add one of --starve, --delay, --idle, --oscillate")
+    goals = _goals(starve, delay, idle, oscillate, maximise, minimise)
     from shoal.hunting import hunt as run_hunt
     from shoal.hunting.replay import replay
 
@@ -157,8 +155,15 @@ def hunt(
         raise Exit(5)
 
 
-def _named(starve: bool, delay: bool, idle: bool, oscillate: bool) -> list[tuple[str, bool]]:
-    return [("starve", starve), ("delay", delay), ("idle", idle), ("oscillate", oscillate)]
+def _goals(
+    starve: bool, delay: bool, idle: bool, oscillate: bool, maximise: str | None, minimise: str | None
+) -> list[str]:
+    """The named goal, if it is one; a single thing is hunted for."""
+    named = {"starve": starve, "delay": delay, "idle": idle, "oscillate": oscillate}
+    goals = [name for name, wanted in named.items() if wanted]
+    if len(goals) + (maximise is not None) + (minimise is not None) != 1:
+        raise UsageError("say what is hunted for", hint="add one of --starve, --delay, --idle, --oscillate")
+    return goals
 
 
 def _pairs(name: str, given: Sequence[str] | None) -> dict[str, str]:

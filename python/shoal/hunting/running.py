@@ -111,6 +111,15 @@ def hunt(
     True
     """
     target = _target(goal, maximise, minimise, beyond)
+    _check(runs, finds, seed)
+    read = read_law(law) if law else None
+    room = _room(read, base, vary or {}, fix or {})
+    watch = _Watch(progress, runs)
+    bench = Bench(room.axes, room.make, target, partial(run_cases, workers=workers, cache=cache))
+    return _hunt(room, bench, Search(bench, seed, runs, watch.on_progress), law, finds, watch)
+
+
+def _check(runs: int, finds: int, seed: int) -> None:
     if not isinstance(runs, int) or runs < _least_runs:
         raise UsageError(f"{runs} scenarios are no search", hint=f"at least {_least_runs}; thousands are usual")
     if finds < 1:
@@ -118,11 +127,11 @@ def hunt(
     checked_seed(seed)
     checked_seed(seed + _confirm_seeds + _shrink_seeds + _final_seeds)
     require_library()
-    read = read_law(law) if law else None
-    room = _room(read, base, vary or {}, fix or {})
-    watch = _Watch(progress, runs)
-    bench = Bench(room.axes, room.make, target, partial(run_cases, workers=workers, cache=cache))
-    search = Search(bench, seed, runs, watch.on_progress)
+
+
+def _hunt(room: Room, bench: Bench, search: Search, law: str, finds: int, watch: _Watch) -> Hunted:
+    """All steps; what is known stays known after an interrupt."""
+    seed = search.seed
     with watch:
         try:
             search.carry_out()

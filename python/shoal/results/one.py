@@ -221,8 +221,8 @@ class Result:
         """Facts of its scenario in base units, as :attr:`shoal.Scenario.facts` has them."""
         if self._planned is None:
             return self.scenario.facts
-        # With the seed of the run, with which starts and pairs of hosts may be drawn; to read the scenario of the result
-        # takes five times as long.
+        # With the seed of the run, with which starts and pairs of hosts may be drawn; reading the scenario of the
+        # result takes five times as long.
         return self._planned.set_text(("seed", str(self.seed))).facts
 
     def planned_as(self, scenario: Scenario) -> Result:

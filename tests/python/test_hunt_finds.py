@@ -1,0 +1,112 @@
+"""What hunts must find, and must not. Rooms are smaller here, so that a test takes seconds; how-to/hunt.md has all.
+
+Nothing tells a search where to begin: what is fixed only leaves out queues, loads or bottlenecks in a row.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+import shoal
+from shoal.metrics import metric
+
+STILL = {"path.kind": "still"}
+NO_LOAD = {"flows.load.kind": "none"}
+
+
+def ratio(find: shoal.Find) -> float:
+    """The larger rate of a flow over the smaller one."""
+    first, second = (group["wire_bps"]["mean"] or 0.0 for group in shoal.run(find.scenario).groups)
+    return max(first, second) / max(1.0, min(first, second))
+
+
+def test_dctcp_starves_reno_in_one_queue_that_marks() -> None:
+    room = STILL | NO_LOAD | {"bottleneck.aqm.kind": "red", "bottleneck.aqm.ecn": "true"}
+    finds = shoal.hunt("dctcp", fix=room, vary={"flows.other.cc": "reno,ecn-reno"}, runs=2000, finds=6, workers=1).finds
+    starved = [find for find in finds if find.cause.groups == ("other",) and ratio(find) >= 10]
+    answers = {"same-marks-other-answer", "dropped-where-others-are-marked", "red-lock-out"}
+    assert {find.cause.mechanism for find in starved} & answers
+
+
+def test_ect0_is_in_the_wrong_queue_of_a_dualpi2() -> None:
+    """DCTCP and classic ECN are both ECT(0): no mask has each in the queue that it needs."""
+    room = STILL | NO_LOAD | {"bottleneck.aqm.kind": "dualpi2", "flows.other.cc": "ecn-reno"}
+    finds = shoal.hunt("dctcp", fix=room, runs=1000, finds=8, workers=1).finds
+    # Marks of the scalable law for a sender that halves, or a scalable sender among those that the classic law drops.
+    wrong = {"same-marks-other-answer", "dctcp-in-classic-queue"}
+    assert {find.cause.mechanism for find in finds} & wrong
+
+
+def test_red_locks_out_who_does_not_ask_for_marks() -> None:
+    room = STILL | NO_LOAD | {"bottleneck.aqm.kind": "red", "flows.other.cc": "ecn-reno"}
+    finds = shoal.hunt("reno", fix=room | {"bottleneck.aqm.ecn": "true"}, runs=3000, finds=4, workers=1).finds
+    reasons = ("red-lock-out", "dropped-where-others-are-marked")
+    locked = next(find for find in finds if find.cause.mechanism in reasons)
+    assert locked.cause.groups == ("law",)
+    assert locked.estimate.mean < 0.1
+    # The average is above the maximum, where packets that cannot be marked are dropped, every one of them.
+    dropped_by = shoal.run(locked.scenario).bottlenecks[0]["dropped_by"]
+    assert dropped_by["forced"] > dropped_by["early"]
+
+
+def test_a_long_flow_starves_in_a_row_of_bottlenecks() -> None:
+    row = {"path.kind": "several-bottlenecks", "bottleneck.aqm.kind": "step", "flows.other.cc": "dctcp"}
+    finds = shoal.hunt("dctcp", fix=row | NO_LOAD, runs=500, finds=4, workers=1).finds
+    assert any(find.cause.mechanism == "several-queues" and find.cause.groups == ("law",) for find in finds)
+
+
+def test_bursts_of_a_low_rate_hit_the_timeout_of_reno() -> None:
+    """Kuzmanovic and Knightly (2003, https://doi.org/10.1145/863955.863966): bursts in the rhythm of the timeout."""
+    alone = STILL | {"flows.other.cc": "none", "flows.load.kind": "bursts", "bottleneck.aqm.kind": "red"}
+    finds = shoal.hunt("reno", fix=alone, runs=3000, finds=4, workers=1).finds
+    attacks = []
+    for find in finds:
+        result = shoal.run(find.scenario)
+        load_bps = result.groups[1]["wire_bps"]["sum"] or 0.0
+        timeouts = metric(result, "count('law', 'timeouts')")
+        # What the bursts take is a part of the link; the flow that they leave the rest to waits for its timeouts.
+        if load_bps < 0.35 * result.bottlenecks[0]["rate_bps"] and timeouts >= 10:
+            attacks.append(find)
+    assert attacks
+    assert attacks[0].estimate.mean < 0.1
+
+
+def itself(duration: str, warmup: str, *others: str) -> shoal.Scenario:
+    group = '[[flows]]\nname = "{}"\ncc = "dctcp"\nrtt = "20 ms"\nstart = {{ uniform = ["0 s", "0.1 s"] }}\n'
+    return shoal.Scenario.from_toml(
+        f'title = "DCTCP beside itself"\nduration = "{duration}"\nwarmup = "{warmup}"\n'
+        '[bottleneck]\nrate = "10 Mbit/s"\nbuffer = "500 packets"\naqm = { kind = "step", threshold = "20 packets" }\n'
+        + group.format("law")
+        + group.format("other")
+        + "".join(others)
+    )
+
+
+#: Poisson traffic that keeps packets off a common beat.
+NOISE = (
+    '[[flows]]\nname = "noise"\ncc = "none"\nrtt = "20 ms"\n'
+    'app = { unresponsive = "500 kbit/s", arrivals = "poisson", ecn = "ect0" }\n'
+)
+VARIED = {
+    "bottleneck.rate": "10..50:log Mbit/s",
+    "bottleneck.aqm.threshold": "20..60:log:whole packets",
+    "flows.*.rtt": "2..20:log ms",
+}
+#: Shares of 1.3 and 1: the smaller has 2 / 2.3 of a fair share.
+FAIR = 2 / 2.3
+
+
+def test_dctcp_is_fair_to_itself() -> None:
+    """RFC 8257 (https://www.rfc-editor.org/rfc/rfc8257) beside itself at equal round trips: at most 1.3 to 1."""
+    base = itself("60 s", "20 s", NOISE)
+    assert shoal.hunt(base=base, vary=VARIED, beyond=FAIR, runs=200, workers=1).finds == []
+    # The same search of another law finds what it looks for.
+    mixed = base.override({"flows.other.cc": "reno"})
+    assert shoal.hunt(base=mixed, vary=VARIED, beyond=FAIR, runs=64, finds=1, workers=1).finds
+
+
+def test_without_noise_dctcp_may_lock_into_a_beat() -> None:
+    """What docs/how-to/hunt.md says: nothing is random there but the starts, and seven packets take a round trip."""
+    changes = {"bottleneck.rate": "24 Mbit/s", "bottleneck.aqm.threshold": "43 packets", "flows.*.rtt": "3.5 ms"}
+    result = shoal.run(itself("60 s", "20 s").override(changes))
+    assert metric(result, "least_share()") == pytest.approx(10 / 12, abs=0.01)
