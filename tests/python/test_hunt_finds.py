@@ -100,7 +100,7 @@ def test_dctcp_is_fair_to_itself() -> None:
     """RFC 8257 (https://www.rfc-editor.org/rfc/rfc8257) beside itself at equal round trips: at most 1.3 to 1."""
     base = itself("60 s", "20 s", NOISE)
     assert shoal.hunt(base=base, vary=VARIED, beyond=FAIR, runs=200, workers=1).finds == []
-    # The same search of another law finds what it looks for.
+    # This search of another law finds what it looks for.
     mixed = base.override({"flows.other.cc": "reno"})
     assert shoal.hunt(base=mixed, vary=VARIED, beyond=FAIR, runs=64, finds=1, workers=1).finds
 

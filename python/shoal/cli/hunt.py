@@ -143,6 +143,10 @@ def hunt(
             given += [("--maximise", maximise), ("--minimise", minimise), ("--beyond", beyond)]
             given += [("--vary", vary), ("--fix", fix), ("--runs", runs), ("--finds", finds), ("--seed", seed)]
             _write(folder, hunted, base, given)
+    _say(hunted, replayed, out, as_json=as_json)
+
+
+def _say(hunted: Hunted, replayed: Replay | None, out: Path | None, *, as_json: bool) -> None:
     if out is not None:
         talk.note(f"wrote {out} ({out / 'hunt.json'}, {out / 'find-1.toml'} ...)" if hunted.finds else f"wrote {out}")
     if as_json:

@@ -25,9 +25,9 @@ class Cause:
     Attributes
     ----------
     kind
-        Of the notice; empty if none speaks.
+        Kind of the notice; empty if none speaks.
     groups
-        Those that it is about.
+        Names of the groups that it is about.
     mechanism
         The first one that it names; empty if none is determined.
     text
@@ -59,7 +59,7 @@ class Measured:
     Attributes
     ----------
     values
-        Of the goal's metric, one a seed.
+        Values of the goal's metric, one a seed.
     causes
         One a seed.
     """

@@ -31,7 +31,7 @@ class Target:
     notices
         Kinds of notices that say why, the most telling first.
     unit
-        Of the metric, for people.
+        Unit of the metric, for people.
     """
 
     name: str
@@ -64,7 +64,7 @@ class Target:
         return next(iter(by_kind), None)
 
     def from_value(self, beyond: float | None) -> Target:
-        """The same with another value from which on a scenario counts."""
+        """This target with another value from which on a scenario counts."""
         return self if beyond is None else replace(self, beyond=beyond)
 
 

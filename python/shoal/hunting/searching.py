@@ -47,9 +47,9 @@ class Tried:
     point
         Values of all axes.
     value
-        Of the metric.
+        Value of the metric.
     loss
-        The same with the sign with which less is worse for the law.
+        That value with the sign with which less is worse for the law.
     cause
         What its notices say.
     """

@@ -123,7 +123,7 @@ def keys_of(point: Point, law: Law, axes: Sequence[Axis], duration_s: float) -> 
     law
         What is hunted.
     axes
-        Those that the values are of, for their units.
+        All axes of the point, for their units.
     duration_s
         Length of the run; the first quarter is not measured.
     """

@@ -23,9 +23,9 @@ class Episode:
     Attributes
     ----------
     title
-        Of the scenario.
+        Title of the scenario.
     score
-        Of the score's expression; ``None`` if it has no value.
+        Value of the score's expression; ``None`` if it has no value.
     metrics
         By their names.
     notices
@@ -53,7 +53,7 @@ class Verdict:
     score
         Mean over the scenarios of the last stage that ran; ``None`` if the law failed or ran out of time.
     held_out
-        The same over the held-out scenarios; ``None`` if they did not run.
+        Such a mean over the held-out scenarios; ``None`` if they did not run.
     stage
         The last stage that ran: ``first`` (one scenario, one seed), ``all`` or ``held-out``.
     episodes

@@ -92,37 +92,48 @@ def judge(
     for text in (score, *shown.values()):
         check_metric(text)
     read = read_law(law)
-    usual = scenarios is None
     rated = suite(of_controller=read.is_controller) if scenarios is None else _scenarios(scenarios)
-    unseen = _scenarios(held_out or []) if held_out is not None or not usual else None
-    unseen = usual_held_out(of_controller=read.is_controller) if unseen is None else unseen
     if not rated:
         raise UsageError("there is no scenario to judge by", hint="give at least one")
-    _seeds_of(rated[0], seeds, 0)
-    bench = _Bench(read, score, shown, workers, cache, time_limit_s)
-    stage, episodes = "first", []
+    if held_out is None and scenarios is None:
+        unseen = usual_held_out(of_controller=read.is_controller)
+    else:
+        unseen = _scenarios(held_out or [])
+    return _judged(law, _Bench(read, score, shown, workers, cache, time_limit_s), rated, unseen, seeds, stop_below)
+
+
+def _judged(
+    law: str,
+    bench: _Bench,
+    rated: Sequence[Scenario],
+    unseen: Sequence[Scenario],
+    seeds: int | Iterable[int],
+    stop_below: float | None,
+) -> Verdict:
+    """Go through the stages as far as the law comes."""
+    given = list(seeds) if not isinstance(seeds, int) else seeds
+    stage = "first"
+
+    def verdict(episodes: list[Episode], result: float | None, held_out: float | None = None) -> Verdict:
+        return Verdict(law, result, held_out, stage, episodes, bench.runs, "" if result is not None else _no_score)
+
     try:
-        episodes = bench.run(rated[:1], 1, 0, is_held_out=False)
-        result = _score(episodes)
+        first = bench.run(rated[:1], 1, 0, is_held_out=False)
+        result = _score(first)
         if stop_below is not None and (result is None or result < stop_below):
-            return Verdict(law, result, None, stage, episodes, bench.runs, "" if result is not None else _no_score)
+            return verdict(first, result)
         stage = "all"
-        episodes = bench.run(rated, seeds, 0, is_held_out=False)
-        result = _score(episodes)
+        episodes = bench.run(rated, given, 0, is_held_out=False)
         if not unseen:
-            return Verdict(law, result, None, stage, episodes, bench.runs, "" if result is not None else _no_score)
+            return verdict(episodes, _score(episodes))
         stage = "held-out"
-        others = bench.run(unseen, seeds, 1, is_held_out=True)
-        error = "" if result is not None else _no_score
-        return Verdict(law, result, _score(others), stage, [*episodes, *others], bench.runs, error)
+        others = bench.run(unseen, given, 1, is_held_out=True)
+        return verdict([*episodes, *others], _score(episodes), _score(others))
     except _TimeoutError:
-        error = f"the limit of {time_limit_s:g} s is over"
-        return Verdict(law, None, None, stage, [], bench.runs, error)
-    except ScenarioError:
+        return Verdict(law, None, None, stage, [], bench.runs, f"the limit of {bench.time_limit_s:g} s is over")
+    except (ScenarioError, UsageError):
         raise
     except ShoalError as error:
-        if isinstance(error, UsageError):
-            raise
         return Verdict(law, None, None, stage, [], bench.runs, str(error).strip() or type(error).__name__)
 
 
@@ -153,6 +164,7 @@ class _Bench:
     ) -> None:
         self._law, self._score, self._metrics = law, score, metrics
         self._workers, self._cache = workers, cache
+        self.time_limit_s = time_limit_s
         self._end_s = math.inf if time_limit_s is None else time.monotonic() + time_limit_s
         self._known: dict[tuple[Scenario, int], Result] = {}
         self.runs = 0
