@@ -77,6 +77,23 @@ def test_time_is_limited_and_gives_no_score() -> None:
     assert "limit of 0 s" in verdict.error
 
 
+@pytest.mark.parametrize(
+    ("law", "error"),
+    [
+        # The buffers of the usual scenarios hold 100 packets.
+        (
+            '{ kind = "step", threshold = "200 packets" }',
+            "the threshold 200 packets is above the buffer of 100 packets",
+        ),
+        ('{ cc = "dctcp", cc_options = { gain = { shift = 99 } } }', "not a usable shift"),
+    ],
+)
+def test_a_law_that_a_scenario_refuses_has_no_score(law: str, error: str) -> None:
+    verdict = shoal.judge(law)
+    assert (verdict.score, verdict.runs) == (None, 0)
+    assert error in verdict.error
+
+
 def test_a_score_without_a_value_is_none() -> None:
     verdict = shoal.judge("dctcp", [episode()], 1, score="1 / drops()")
     assert (verdict.score, verdict.error) == (None, "the score has no value in a scenario")

@@ -64,7 +64,7 @@ class Target:
         return next(iter(by_kind), None)
 
     def from_value(self, beyond: float | None) -> Target:
-        """This target with another value from which on a scenario counts."""
+        """A target with another value from which on a scenario counts."""
         return self if beyond is None else replace(self, beyond=beyond)
 
 

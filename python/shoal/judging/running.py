@@ -57,7 +57,7 @@ def judge(
 
     First the first scenario runs with one seed; a law that fails there, or is below ``stop_below``, costs no more. Then
     all scenarios run with all seeds, then those that are held out, with seeds that follow. Neither the number of
-    workers nor the clock changes a score: a law that runs out of time has none.
+    workers nor the clock changes a score: a law that runs out of time has none, nor has one that a scenario refuses.
 
     Parameters
     ----------
@@ -91,7 +91,10 @@ def judge(
     shown = dict(usual_metrics if metrics is None else metrics)
     for text in (score, *shown.values()):
         check_metric(text)
-    read = read_law(law)
+    try:
+        read = read_law(law)
+    except ScenarioError as error:
+        return Verdict(law, None, None, "first", [], 0, _line(error))
     rated = suite(of_controller=read.is_controller) if scenarios is None else _scenarios(scenarios)
     if not rated:
         raise UsageError("there is no scenario to judge by", hint="give at least one")
@@ -131,10 +134,16 @@ def _judged(
         return verdict([*episodes, *others], _score(episodes), _score(others))
     except _TimeoutError:
         return Verdict(law, None, None, stage, [], bench.runs, f"the limit of {bench.time_limit_s:g} s is over")
-    except (ScenarioError, UsageError):
+    except UsageError:
         raise
     except ShoalError as error:
-        return Verdict(law, None, None, stage, [], bench.runs, str(error).strip() or type(error).__name__)
+        return Verdict(law, None, None, stage, [], bench.runs, _line(error))
+
+
+def _line(error: ShoalError) -> str:
+    """What is wrong, without the place in a text that nobody wrote."""
+    first = str(error).strip().splitlines() or [type(error).__name__]
+    return first[0].removeprefix("error: ")
 
 
 _no_score = "the score has no value in a scenario"

@@ -226,7 +226,7 @@ class Result:
         return self._planned.set_text(("seed", str(self.seed))).facts
 
     def planned_as(self, scenario: Scenario) -> Result:
-        """This result, which knows what it was planned as: but for the seed, the scenario that it holds."""
+        """A result that knows what it was planned as: but for the seed, the scenario that it holds."""
         self._planned = scenario
         return self
 
