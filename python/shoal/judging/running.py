@@ -35,7 +35,7 @@ usual_metrics = {
 _batch = 64
 
 
-class _TimeoutError(Exception):
+class _TimeoutError(ShoalError):
     """The time is over."""
 
 
@@ -188,14 +188,14 @@ class _Bench:
         texts = tuple(dict.fromkeys((self._score, *self._metrics.values())))
         for begin in range(0, len(missing), _batch):
             if time.monotonic() >= self._end_s:
-                raise _TimeoutError
+                raise _TimeoutError("the time is over")
             some = missing[begin : begin + _batch]
             cases = [Case(scenario, [seed], texts) for scenario, seed in some]
             answers = run_cases(cases, workers=self._workers, cache=self._cache)
             self.runs += len(some)
             self._known |= {key: runs[0] for key, runs in zip(some, answers, strict=True)}
         if time.monotonic() >= self._end_s:
-            raise _TimeoutError
+            raise _TimeoutError("the time is over")
         return [
             self._episode(
                 scenario.title,
