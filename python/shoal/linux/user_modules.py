@@ -1,0 +1,225 @@
+"""Kernel modules that a user wrote: compiled for a built kernel, with what they register and take."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from shoal import progress
+from shoal.errors import ModuleWarning
+from shoal.files import new_folder, write_text
+from shoal.linux.commands import output
+from shoal.linux.compiling import compile_module, is_empty
+from shoal.linux.errors import ModuleError
+from shoal.linux.images import Image
+from shoal.linux.module_file import ModuleFile
+from shoal.linux.places import cache, digest, filling_cache, locked
+from shoal.linux.registered import Registered, registered_by
+from shoal.linux.tools import build_environment
+
+# Changes with what is kept of a module, so that older ones are made again.
+_layout = "1"
+
+
+@dataclass(frozen=True)
+class UserModule:
+    """A compiled module.
+
+    Attributes
+    ----------
+    file
+        What guests load, and the source.
+    controllers, disciplines
+        Names of the congestion controls and of the queue disciplines that it registers.
+    parameters
+        Its parameters, with their types.
+    warnings
+        What the compiler said of it.
+    digests
+        What a result says of it: SHA-256 of the source, of files of the same folder that it includes and of the module,
+        compiler and kernel.
+    """
+
+    file: ModuleFile
+    controllers: tuple[str, ...]
+    disciplines: tuple[str, ...]
+    parameters: Mapping[str, str]
+    warnings: str
+    digests: Mapping[str, Any]
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """What plans and results need."""
+        return {
+            "name": self.file.name,
+            "source": self.file.source.name,
+            "controllers": list(self.controllers),
+            "disciplines": list(self.disciplines),
+            "parameters": dict(self.parameters),
+            **self.digests,
+        }
+
+    def registers(self, name: str) -> bool:
+        """Whether the kernel knows it by this name."""
+        return name in self.controllers or name in self.disciplines
+
+
+def user_module(source: str | Path, image: Image) -> UserModule:
+    """Compile a module for a kernel, or find it compiled; warnings of the compiler are shown each time.
+
+    Parameters
+    ----------
+    source
+        A C file that registers a congestion control (``tcp_register_congestion_control``) or a queue discipline
+        (``register_qdisc``). It may include files of its folder.
+    image
+        The kernel.
+
+    Raises
+    ------
+    ModuleError
+        It is no such file, does not compile, or registers nothing; the message shows the place.
+    LinuxError
+        The kernel's headers are gone.
+    """
+    source = Path(source)
+    content = _read(source)
+    name = _name_of(source)
+    env = build_environment()
+    compiler = output(["gcc", "--version"], env=env).splitlines()[0]
+    place = str(source.resolve().parent)
+    folder = cache("user-modules", f"{name}-{digest(_layout, content, place, image.folder.name, compiler)}")
+    with locked("user-modules", "compiles a module"):
+        if not _is_fresh(folder, source):
+            progress.say(f"compiling {source} for Linux {image.release}")
+            _build(folder, source, name, image, env, compiler)
+    kept = json.loads((folder / "module.json").read_text(encoding="utf-8"))
+    module = UserModule(
+        file=_file_in(folder, name, source),
+        controllers=tuple(kept["controllers"]),
+        disciplines=tuple(kept["disciplines"]),
+        parameters=kept["parameters"],
+        warnings=kept["warnings"],
+        digests=kept["digests"],
+    )
+    if module.warnings:
+        warnings.warn(module.warnings.replace("\0", _prefix(source)), ModuleWarning, stacklevel=2)
+    return module
+
+
+def with_modules(image: Image, sources: Sequence[str | Path]) -> Image:
+    """A kernel with modules of the user.
+
+    Raises
+    ------
+    ModuleError
+        As for :func:`user_module`, or two of them have a name in common.
+    """
+    modules = tuple(user_module(source, image) for source in sources)
+    for number, module in enumerate(modules):
+        for other in modules[:number]:
+            shared = {*module.controllers, *module.disciplines} & {*other.controllers, *other.disciplines}
+            if module.file.name == other.file.name or shared:
+                what = f"register `{min(shared)}`" if shared else f"are modules `{module.file.name}`"
+                raise ModuleError(
+                    f"{other.file.source} and {module.file.source} both {what}", hint="rename one of them"
+                )
+    return replace(image, modules=modules)
+
+
+def _read(source: Path) -> bytes:
+    try:
+        content = source.read_bytes()
+    except OSError as error:
+        raise ModuleError(f"`{source}`: {error.strerror}", hint="name the C file of the module") from error
+    if source.suffix != ".c" or b"\0" in content:
+        raise ModuleError(f"`{source}` is no C source", hint="name a file that ends in .c")
+    if is_empty(content.decode("utf-8", "replace")):
+        raise ModuleError(
+            f"{source}:1: this file has no code",
+            hint="it must register a `tcp_congestion_ops` or a `Qdisc_ops`: see linux/examples/tcp_reno_again.c",
+        )
+    return content
+
+
+def _name_of(source: Path) -> str:
+    if not re.fullmatch(r"[A-Za-z][0-9A-Za-z_-]{0,54}", source.stem):
+        raise ModuleError(
+            f"`{source.name}` is no name for a module: the kernel calls it as its file is called",
+            hint="use letters, digits, - and _, and begin with a letter",
+        )
+    return source.stem.replace("-", "_")
+
+
+def _is_fresh(folder: Path, source: Path) -> bool:
+    """Whether it is compiled from the present text of the files that it includes."""
+    try:
+        kept = json.loads((folder / "module.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return all(_sha256_of(source.parent / name) == value for name, value in kept["digests"]["includes"].items())
+
+
+@filling_cache()
+def _build(folder: Path, source: Path, name: str, image: Image, env: dict[str, str], compiler: str) -> None:
+    if folder.exists():
+        shutil.rmtree(folder)
+    with new_folder(folder) as partial:
+        compiled = compile_module(source, name, partial, image, env, _prefix(source))
+        file = _file_in(partial, name, source)
+        registered = registered_by(file, image)
+        _refuse_nothing(registered, file)
+        write_text(
+            partial / "module.json",
+            json.dumps(
+                {
+                    "controllers": registered.controllers,
+                    "disciplines": registered.disciplines,
+                    "parameters": file.elf.parameters(),
+                    "warnings": compiled.warnings,
+                    "digests": {
+                        "source_sha256": _sha256_of(source),
+                        "includes": {file: _sha256_of(source.parent / file) for file in compiled.includes},
+                        "module_sha256": _sha256_of(partial / f"{name}.ko"),
+                        "compiler": compiler,
+                        "kernel": image.release,
+                    },
+                },
+                indent=2,
+            )
+            + "\n",
+        )
+
+
+def _refuse_nothing(registered: Registered, file: ModuleFile) -> None:
+    if registered.controllers or registered.disciplines:
+        return
+    asks = {"tcp_register_congestion_control", "register_qdisc"} & file.elf.wanted
+    raise ModuleError(
+        f"{file.source} registers neither a congestion control nor a queue discipline"
+        + ("" if asks else ": it calls neither `tcp_register_congestion_control` nor `register_qdisc`"),
+        hint="call one of them in the function of module_init(): see linux/examples/tcp_reno_again.c",
+    )
+
+
+def _file_in(folder: Path, name: str, source: Path) -> ModuleFile:
+    return ModuleFile(name, source, folder / f"{name}.ko", folder / f"{name}.debug.ko")
+
+
+def _prefix(source: Path) -> str:
+    """What stands before the names of files in the source's folder."""
+    return "" if str(source.parent) == "." else f"{source.parent}/"
+
+
+def _sha256_of(path: Path) -> str | None:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return None
