@@ -72,6 +72,19 @@ class LawError(ShoalError, RuntimeError):
         )
 
 
+class OwnLawError(ShoalError, RuntimeError):
+    """A law of one's own failed while it ran: it stopped, did not end, or answered what is no decision.
+
+    Parameters
+    ----------
+    failure
+        The law, the flow, the packet and the time, and what happened.
+    """
+
+    def __init__(self, failure: str) -> None:
+        super().__init__(failure, hint="mend the law; a run with it ends here whenever it is repeated")
+
+
 class ClusterError(ShoalError, RuntimeError):
     """A cluster does not answer, or its workers cannot be used."""
 

@@ -15,6 +15,7 @@ from shoal._arguments import explained
 from shoal._toml import read_toml, refuse_deep, toml_document, toml_value
 from shoal.errors import OutputError, ScenarioError, UsageError
 from shoal.flow_lists import given_lists, keep_lists, lists_in
+from shoal.laws import given_laws, keep_laws
 from shoal.link_traces import traces_in
 from shoal.shipped import find_scenario, ready_made
 from shoal.words import count_of
@@ -143,8 +144,9 @@ class Scenario:
                 f"{name} is too deep, or holds what is no text, number, list or dictionary",
                 hint="give the `scenario` of a result",
             ) from None
-        lists = given_lists(toml_document({"flows": resolved.get("flows", [])}), (), Path())
-        return cls(_native.json_to_toml(text, name, lists), name)
+        named = toml_document({"laws": resolved.get("laws", {}), "flows": resolved.get("flows", [])})
+        lists, laws = given_lists(named, (), Path()), given_laws(named, (), Path())
+        return cls(_native.json_to_toml(text, name, lists, laws), name)
 
     def override(self, values: Mapping[str, object]) -> Scenario:
         """Replace values by dotted keys, as ``--set`` does; the order counts.
@@ -168,14 +170,20 @@ class Scenario:
                 )
         _refuse_deep_overrides(overrides)
         # Reading the text again would give the same and take three times as long.
-        changed = self.native.overridden(overrides)
+        changed = self.native.overridden(overrides, given_laws("", overrides, self._base))
         return Scenario(self.text, self.name, (*self.overrides, *overrides), self.file_warnings, changed)
 
     @cached_property
     def native(self) -> _native.Scenario:
         """The scenario as the Rust side holds it: read, checked and planned once."""
-        lists = given_lists(self.text, self.overrides, Path(self.name).parent)
-        return _native.Scenario(self.text, self.name, list(self.overrides), lists)
+        lists = given_lists(self.text, self.overrides, self._base)
+        laws = given_laws(self.text, self.overrides, self._base)
+        return _native.Scenario(self.text, self.name, list(self.overrides), lists, laws)
+
+    @property
+    def _base(self) -> Path:
+        """The folder to which the files that the scenario names are relative."""
+        return Path(self.name).parent
 
     @cached_property
     def resolved(self) -> ScenarioKeys:
@@ -223,7 +231,8 @@ class Scenario:
         from shoal.files import write_text
 
         write_text(folder / name, self.to_toml())
-        keep_lists(self.resolved, folder, Path(self.name).parent)
+        keep_lists(self.resolved, folder, self._base)
+        keep_laws(self.resolved, folder, self._base)
 
     def __repr__(self) -> str:
         if "native" not in vars(self):  # it was refused, and a debugger shows it

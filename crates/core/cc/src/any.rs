@@ -101,12 +101,16 @@ macro_rules! controllers {
         #[derive(Clone, Copy, PartialEq, Debug)]
         pub enum CcConfig {
             $($(#[doc = $doc])+ $variant($config),)*
+            /// A law from outside of this crate.
+            External(ExternalConfig),
         }
 
         /// A controller of any kind.
-        #[derive(Clone, Debug)]
+        #[derive(Debug)]
         pub enum AnyController {
             $($(#[doc = $doc])+ $variant(<$config as Law>::Controller),)*
+            /// A law from outside of this crate.
+            External(alloc::boxed::Box<dyn ExternalController>),
         }
 
         impl AnyController {
@@ -114,6 +118,7 @@ macro_rules! controllers {
             pub fn new(config: &CcConfig, rules: GrowthRules) -> Self {
                 match *config {
                     $(CcConfig::$variant(config) => Self::$variant(config.start(rules)),)*
+                    CcConfig::External(config) => Self::External(config.law().start(rules)),
                 }
             }
         }
@@ -121,9 +126,36 @@ macro_rules! controllers {
         impl AnyController {
             /// How the controller uses ECN.
             #[inline]
-            pub const fn ecn_use(&self) -> EcnUse {
+            pub fn ecn_use(&self) -> EcnUse {
                 match self {
                     $(Self::$variant(_) => <$config as Law>::ECN_USE,)*
+                    Self::External(cc) => cc.ecn_use(),
+                }
+            }
+
+            /// When a timer of the law is due; [`Time::NEVER`](shoal_units::Time::NEVER) if none runs. Laws of this
+            /// crate have none.
+            #[inline]
+            pub fn timer(&self) -> shoal_units::Time {
+                match self {
+                    Self::External(cc) => cc.timer(),
+                    _ => shoal_units::Time::NEVER,
+                }
+            }
+
+            /// Whether its law is from outside of this crate, and has failed.
+            pub fn law_has_failed(&self) -> bool {
+                match self {
+                    Self::External(cc) => cc.has_failed(),
+                    _ => false,
+                }
+            }
+
+            /// The controller, if its law is from outside of this crate.
+            pub fn external(&mut self) -> Option<&mut dyn ExternalController> {
+                match self {
+                    Self::External(cc) => Some(&mut **cc),
+                    _ => None,
                 }
             }
         }
@@ -133,6 +165,7 @@ macro_rules! controllers {
             pub const fn ecn_use(&self) -> EcnUse {
                 match self {
                     $(Self::$variant(_) => <$config as Law>::ECN_USE,)*
+                    Self::External(config) => config.ecn_use(),
                 }
             }
             /// What the flow runs instead if ECN was not negotiated: itself, or Reno.
@@ -140,29 +173,33 @@ macro_rules! controllers {
             pub fn without_ecn(self) -> Self {
                 match self {
                     $(Self::$variant(config) => config.without_ecn().map_or(self, Self::Reno),)*
+                    Self::External(config) => config.without_ecn().map_or(self, Self::Reno),
                 }
             }
             /// Whether the controller is driven by rate samples, and paces.
             pub const fn needs_rate_samples(&self) -> bool {
                 match self {
                     $(Self::$variant(_) => <$config as Law>::NEEDS_RATE_SAMPLES,)*
+                    Self::External(config) => config.needs_rate_samples(),
                 }
             }
             /// Initial window in packets that the law asks for; `None`: the stack's.
             pub fn initial_window_packets(&self) -> Option<u32> {
                 match self {
                     $(Self::$variant(config) => config.initial_window_packets(),)*
+                    Self::External(_) => None,
                 }
             }
             /// Whether a window of data brings at most one reduction.
             pub fn cuts_once_a_window(&self) -> bool {
                 match self {
                     $(Self::$variant(config) => config.cuts_once_a_window(),)*
+                    Self::External(_) => false,
                 }
             }
         }
 
-        crate::any::dispatch!(AnyController { $($variant),* });
+        crate::any::dispatch!(AnyController { $($variant,)* External });
     };
 }
 pub(crate) use controllers;

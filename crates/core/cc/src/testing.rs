@@ -149,7 +149,7 @@ pub enum State {
 }
 
 /// A sender with one controller.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Model {
     controller: AnyController,
     window: Window,

@@ -10,7 +10,7 @@ const MOST_DOUBLINGS: u32 = 5;
 /// A whole end of a connection: a [`Sender`] and a [`Receiver`] that share the handshake, in either role
 /// ([RFC 9293, section 3.5](https://www.rfc-editor.org/rfc/rfc9293#section-3.5)), and what they know of the peer. An
 /// end that does not connect listens. Each call takes the configuration with which the end was made.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Endpoint {
     sender: Sender,
     receiver: Receiver,

@@ -31,10 +31,10 @@ use shoal_units::{Span, Time};
 const DUPLICATE_THRESHOLD: u32 = 3;
 
 /// The sender of a connection. Each call takes the configuration with which the connection was made.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Sender(Host);
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "the large one is the common one")]
 enum Host {
     Linux(LinuxSender),
@@ -223,6 +223,10 @@ impl Sender {
     #[inline]
     pub fn alpha(&self) -> Option<f64> {
         read!(self, sender => sender.cc.alpha())
+    }
+    /// Whether the controller's law is from outside, and has failed.
+    pub fn law_has_failed(&self) -> bool {
+        read!(self, sender => sender.cc.law_has_failed())
     }
     /// The controller's model of the path, if it has one.
     pub fn path_model(&self) -> Option<PathModel> {

@@ -2,6 +2,7 @@
 
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
+use shoal_cc::LawFailure;
 use shoal_measure::laws::BrokenLaw;
 use shoal_scenario::{Errors, Refusal};
 use shoal_trace::{WriteError, WriteFailure};
@@ -11,10 +12,16 @@ pyo3::import_exception!(shoal.errors, ScenarioError);
 pyo3::import_exception!(shoal.errors, Cancelled);
 
 pyo3::import_exception!(shoal.errors, LawError);
+pyo3::import_exception!(shoal.errors, OwnLawError);
 
 /// The error of a finished run whose numbers violate a law.
 pub(crate) fn broken(law: &BrokenLaw) -> PyErr {
     LawError::new_err(law.to_string())
+}
+
+/// The error of a run that a law from outside ended.
+pub(crate) fn failed(failure: &LawFailure) -> PyErr {
+    OwnLawError::new_err(failure.to_string())
 }
 
 pub(crate) fn refused(errors: &Errors) -> PyErr {

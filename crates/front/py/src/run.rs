@@ -1,10 +1,11 @@
 //! Runs an experiment without the interpreter's lock, with progress, and with a prompt end on request.
 
-use crate::errors::{Cancelled, broken, not_written};
+use crate::errors::{Cancelled, broken, failed, not_written};
 use crate::tables::columns;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use shoal_cc::LawFailure;
 use shoal_measure::RunResult;
 use shoal_scenario::Experiment;
 use shoal_sim::{Division, FileSink, Files, Options, Outcome};
@@ -12,6 +13,7 @@ use shoal_trace::pcapng::Capture;
 use shoal_trace::{Table, WriteError, parquet_out};
 use shoal_units::Time;
 use std::hash::Hasher;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -117,6 +119,8 @@ pub(crate) fn uncompressed(body: &[u8]) -> PyResult<String> {
 /// How a run without a result ended.
 enum Ended {
     Unwritable(WriteError),
+    /// A law from outside failed.
+    Failed(Box<LawFailure>),
     Stopped,
 }
 
@@ -137,12 +141,20 @@ pub(crate) fn simulated(
         last: now(),
         error: None,
     };
-    match py.detach(|| simulate(experiment, packets, capture, division, &mut watch)) {
+    let guarded = || {
+        let run = || simulate(experiment, packets, capture, division, &mut watch);
+        catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| match panic.downcast::<LawFailure>() {
+            Ok(failure) => Err(Ended::Failed(failure)),
+            Err(panic) => resume_unwind(panic),
+        })
+    };
+    match py.detach(guarded) {
         Ok(outcome) => match &outcome.broken {
             Some(law) => Err(broken(law)),
             None => Ok(outcome),
         },
         Err(Ended::Unwritable(error)) => Err(not_written(&error)),
+        Err(Ended::Failed(failure)) => Err(failed(&failure)),
         Err(Ended::Stopped) => {
             Err(watch.error.unwrap_or_else(|| Cancelled::new_err("the run was cancelled")))
         }

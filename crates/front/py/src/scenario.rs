@@ -5,7 +5,9 @@ use crate::linux::LinuxPlan;
 use crate::run::{Cancel, Run, simulated};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use shoal_scenario::{Document, Experiment, FlowList, FlowLists, ListedHosts, Refusal};
+use shoal_scenario::{
+    Document, Experiment, Files, FlowList, FlowLists, GivenLaw, Laws, ListedHosts, Refusal,
+};
 use shoal_sim::Division;
 use shoal_units::Time;
 use std::path::PathBuf;
@@ -17,24 +19,32 @@ pub struct Scenario(Document);
 
 #[pymethods]
 impl Scenario {
-    /// Reads a scenario file with `--set` arguments, and the lists of flows that it names.
+    /// Reads a scenario file with `--set` arguments, and the lists of flows and the laws that it names.
     #[new]
-    #[pyo3(signature = (text, file_name, overrides, lists=None))]
+    #[pyo3(signature = (text, file_name, overrides, lists=None, laws=None))]
     fn new(
         py: Python<'_>,
         text: &str,
         file_name: &str,
         overrides: Vec<(String, String)>,
         lists: Option<Vec<List>>,
+        laws: Option<Vec<LawFile>>,
     ) -> PyResult<Self> {
-        let lists = flow_lists(lists)?;
-        let document = py.detach(|| Document::with_lists(text, file_name, &overrides, lists));
+        let files = files(lists, laws)?;
+        let document = py.detach(|| Document::with_files(text, file_name, &overrides, files));
         document.map(Self).map_err(|errors| refused(&errors))
     }
 
-    /// The scenario with further `--set` arguments.
-    fn overridden(&self, py: Python<'_>, overrides: Vec<(String, String)>) -> PyResult<Self> {
-        py.detach(|| self.0.overridden(&overrides)).map(Self).map_err(|errors| refused(&errors))
+    /// The scenario with further `--set` arguments, and laws that these name.
+    #[pyo3(signature = (overrides, laws=None))]
+    fn overridden(
+        &self,
+        py: Python<'_>,
+        overrides: Vec<(String, String)>,
+        laws: Option<Vec<LawFile>>,
+    ) -> PyResult<Self> {
+        let laws = given_laws(laws);
+        py.detach(|| self.0.overridden(&overrides, laws)).map(Self).map_err(|errors| refused(&errors))
     }
 
     /// Warnings, rendered with their places.
@@ -130,11 +140,16 @@ impl Scenario {
 
 /// The scenario file of a resolved scenario given in JSON.
 #[pyfunction]
-#[pyo3(signature = (text, name, lists=None))]
-pub(crate) fn json_to_toml(text: &str, name: &str, lists: Option<Vec<List>>) -> PyResult<String> {
+#[pyo3(signature = (text, name, lists=None, laws=None))]
+pub(crate) fn json_to_toml(
+    text: &str,
+    name: &str,
+    lists: Option<Vec<List>>,
+    laws: Option<Vec<LawFile>>,
+) -> PyResult<String> {
     let json = serde_json::from_str(text)
         .map_err(|error| ScenarioError::new_err(format!("error: {name} is not JSON: {error}\n")))?;
-    let document = Document::from_json_with_lists(&json, name, flow_lists(lists)?);
+    let document = Document::from_json_with_files(&json, name, files(lists, laws)?);
     document.map(|document| document.to_toml()).map_err(|errors| refused(&errors))
 }
 
@@ -160,4 +175,19 @@ fn flow_lists(lists: Option<Vec<List>>) -> PyResult<FlowLists> {
 /// Words of `N` bytes each.
 fn words<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> + '_ {
     bytes.as_chunks().0.iter().copied()
+}
+
+/// A law as Python gives it: its name in the scenario, its file, the SHA-256 of its bytes, and these.
+type LawFile = (String, String, String, PyBackedBytes);
+
+fn files(lists: Option<Vec<List>>, laws: Option<Vec<LawFile>>) -> PyResult<Files> {
+    Ok(Files { lists: flow_lists(lists)?, laws: given_laws(laws) })
+}
+
+fn given_laws(laws: Option<Vec<LawFile>>) -> Laws {
+    let laws = laws.unwrap_or_default().into_iter().map(|(name, file, sha256, bytes)| {
+        let controller = shoal_plugin::controller(&name, &bytes);
+        (name, GivenLaw { file, sha256, controller })
+    });
+    laws.collect()
 }

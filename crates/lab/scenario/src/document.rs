@@ -8,7 +8,7 @@ use crate::diagnostic::{Diagnostic, Errors, Mark, Severity};
 use crate::experiment::Experiment;
 use crate::facts::Facts;
 use crate::field::Field;
-use crate::flow_list::FlowLists;
+use crate::files::{Files, Laws};
 use crate::remarks::Remarks;
 use crate::report::Report;
 use crate::resolve::Plan;
@@ -27,8 +27,8 @@ pub struct Document {
     plan: Plan,
     /// The scenario as written, needed for the places of problems.
     tree: Node,
-    /// The lists of flows that were given with it.
-    lists: FlowLists,
+    /// What was given with it.
+    files: Files,
     sources: Vec<crate::Source>,
     warnings: Vec<Diagnostic>,
     notes: Vec<Diagnostic>,
@@ -60,19 +60,18 @@ impl Document {
         file_name: &str,
         arguments: &[(String, String)],
     ) -> Result<Self, Errors> {
-        Self::with_lists(text, file_name, arguments, FlowLists::new())
+        Self::with_files(text, file_name, arguments, Files::default())
     }
 
-    /// [`Document::with_overrides`] with the lists of flows that the scenario names by their SHA-256: the core reads no
-    /// files.
+    /// [`Document::with_overrides`] with the files that the scenario names.
     ///
     /// # Errors
     /// Everything that is wrong with it, each with its place.
-    pub fn with_lists(
+    pub fn with_files(
         text: &str,
         file_name: &str,
         arguments: &[(String, String)],
-        lists: FlowLists,
+        files: Files,
     ) -> Result<Self, Errors> {
         let mut report = Report::default();
         // A byte-order mark is not part of the text.
@@ -85,7 +84,7 @@ impl Document {
             return Err(Errors(report.into_found(Severity::Error)));
         }
         let tree = tree::from_toml(source, &mut report);
-        Self::from_tree(tree, arguments, report, lists)
+        Self::from_tree(tree, arguments, report, files)
     }
 
     /// Reads the JSON form ([`Document::to_json`]). `name` is only used in messages.
@@ -96,14 +95,14 @@ impl Document {
         Self::from_json_with_overrides(json, name, &[])
     }
 
-    /// [`Document::from_json`] with the lists of flows that it names ([`Document::with_lists`]).
+    /// [`Document::from_json`] with the files that it names ([`Document::with_files`]).
     ///
     /// # Errors
     /// Everything that is wrong with it, each with its place.
-    pub fn from_json_with_lists(json: &Json, name: &str, lists: FlowLists) -> Result<Self, Errors> {
+    pub fn from_json_with_files(json: &Json, name: &str, files: Files) -> Result<Self, Errors> {
         let mut report = Report::default();
         let tree = tree::from_json(json, name, &mut report);
-        Self::from_tree(tree, &[], report, lists)
+        Self::from_tree(tree, &[], report, files)
     }
 
     /// [`Document::from_json`] with `--set` arguments as in [`Document::with_overrides`].
@@ -117,23 +116,25 @@ impl Document {
     ) -> Result<Self, Errors> {
         let mut report = Report::default();
         let tree = tree::from_json(json, name, &mut report);
-        Self::from_tree(tree, arguments, report, FlowLists::new())
+        Self::from_tree(tree, arguments, report, Files::default())
     }
 
-    /// The document with further `--set` arguments: the same, with the same messages, as reading its text again with
-    /// all arguments, but for the time that takes.
+    /// The document with further `--set` arguments, and further laws that these name: the same, with the same messages,
+    /// as reading its text again with all arguments, but for the time that takes.
     ///
     /// # Errors
     /// Everything that is wrong with it, each with its place.
-    pub fn overridden(&self, arguments: &[(String, String)]) -> Result<Self, Errors> {
-        Self::from_tree(self.tree.clone(), arguments, Report::of(self.sources.clone()), self.lists.clone())
+    pub fn overridden(&self, arguments: &[(String, String)], laws: Laws) -> Result<Self, Errors> {
+        let mut files = self.files.clone();
+        files.laws.extend(laws);
+        Self::from_tree(self.tree.clone(), arguments, Report::of(self.sources.clone()), files)
     }
 
     fn from_tree(
         mut tree: Node,
         arguments: &[(String, String)],
         mut report: Report,
-        lists: FlowLists,
+        files: Files,
     ) -> Result<Self, Errors> {
         if report.has_errors() {
             return Err(Errors(report.into_found(Severity::Error)));
@@ -151,10 +152,10 @@ impl Document {
             return Err(Errors(report.into_found(Severity::Error)));
         };
         let shared = RefCell::new(report);
-        let remarks = Remarks { tree: &tree, report: &shared };
+        let remarks = Remarks { tree: &tree, report: &shared, laws: &files.laws };
         fill::defaults(&mut scenario, remarks);
         let plan =
-            if shared.borrow().has_errors() { None } else { resolve::plan(&scenario, remarks, &lists) };
+            if shared.borrow().has_errors() { None } else { resolve::plan(&scenario, remarks, &files.lists) };
         let mut report = shared.into_inner();
         let Some(mut plan) = plan.filter(|_| !report.has_errors()) else {
             return Err(Errors(report.into_found(Severity::Error)));
@@ -173,7 +174,7 @@ impl Document {
             scenario,
             plan,
             tree,
-            lists,
+            files,
             sources: report.sources.clone(),
             warnings: report.take(Severity::Warning),
             notes: report.take(Severity::Note),

@@ -16,6 +16,7 @@ pub(crate) fn defaults(scenario: &mut Scenario, remarks: Remarks<'_>) {
     if scenario.warmup.is_none() {
         scenario.warmup = default_warmup(scenario.duration);
     }
+    scenario.laws.fill(remarks);
     for (index, group) in scenario.flows.iter_mut().enumerate() {
         fill_group(group, &Table { path: format!("flows[{index}]"), remarks });
     }
@@ -61,7 +62,8 @@ fn fill_group(group: &mut FlowGroup, keys: &Table<'_>) {
         if !matches!(group.app, Workload::Unresponsive(_)) {
             group.cc_options = Some(schema::CcOptions(Some(config)));
         }
-        let wants_ecn = Preset::by_name(&group.cc).is_some_and(|preset| preset.ecn);
+        let wants_ecn =
+            Preset::by_name(&group.cc).map_or_else(|| config.ecn_use().is_scalable(), |preset| preset.ecn);
         group.ecn.get_or_insert(if wants_ecn { EcnSetting::On } else { EcnSetting::Off });
     }
     if let Some(profile) = known_stack(&group.stack, keys) {

@@ -13,6 +13,9 @@ use crate::schema::{self, Scenario};
 /// once.
 const WORTH_A_NAME_BYTES: usize = 300;
 
+/// What laws of one's own may be called; names of presets are among these, and are what they say all the same.
+const OTHER_NAMES: &str = "^(file:.+|[a-z][a-z0-9_-]*)$";
+
 /// The schema (draft 2020-12): description, form and default of every key, each where it stands.
 pub fn json_schema() -> Json {
     let mut schema = Scenario::schema();
@@ -21,9 +24,10 @@ pub fn json_schema() -> Json {
     schema["description"] = "An experiment: flows through queues. Quantities are strings with units.".into();
     let group = &mut schema["properties"]["flows"]["items"]["properties"];
     let names = |names: &[&str], of: &str| json!({ "type": "string", "enum": names, "description": of });
-    group["cc"]["oneOf"] = json!([
+    group["cc"]["anyOf"] = json!([
         names(&PRESETS.iter().map(|preset| preset.name).collect::<Vec<_>>(), "A preset."),
         names(&[schema::NO_CONTROLLER], "For unresponsive traffic."),
+        { "type": "string", "pattern": OTHER_NAMES, "description": "A law of [laws], or a file as in file:mine.wasm." },
     ]);
     group["stack"]["enum"] = Profile::ALL.iter().map(|profile| profile.name).collect();
     schema

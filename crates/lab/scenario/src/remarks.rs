@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use crate::files::Laws;
 use crate::report::{Effect, Report};
 use crate::tree::Node;
 
@@ -10,6 +11,8 @@ use crate::tree::Node;
 pub(crate) struct Remarks<'a> {
     pub tree: &'a Node,
     pub report: &'a RefCell<Report>,
+    /// Laws that were given with the scenario.
+    pub laws: &'a Laws,
 }
 
 impl Remarks<'_> {

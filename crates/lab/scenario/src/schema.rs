@@ -7,6 +7,7 @@ mod flows;
 mod host;
 mod impairments;
 mod interactive;
+mod laws;
 mod moment;
 mod opportunities;
 mod options;
@@ -31,6 +32,7 @@ pub use host::{Host, HostOptions};
 pub(crate) use impairments::impairment_docs;
 pub use impairments::{FourStates, GilbertElliott, Impairments, PathLoss, PathReorder, PathSlot};
 pub use interactive::{Encoder, Frame, Frames, Pages, Requests, Think};
+pub use laws::{LawFiles, Laws};
 pub use options::CcOptions;
 pub(crate) use options::{
     NO_CONTROLLER, cc_config, describe as describe_cc_options, docs as cc_option_docs, known_preset,
@@ -76,6 +78,10 @@ pub struct Scenario {
     /// Distributions of transfer sizes, by name; web-search and data-mining are built in.
     #[key(default = {})]
     pub distributions: Distributions,
+    /// Laws of one's own, by name: files that a controller or a queue is in. A name in cc that begins with file: names
+    /// the file itself.
+    #[key(default = {})]
+    pub laws: Laws,
     /// Groups of flows that differ only in their start, their hosts and their rtt.
     pub flows: Vec<FlowGroup>,
     /// What is recorded beyond the summary.

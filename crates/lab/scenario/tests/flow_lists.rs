@@ -1,6 +1,6 @@
 //! Lists of flows that are given with a scenario.
 
-use shoal_scenario::{App, Document, FlowList, FlowLists, ListedHosts};
+use shoal_scenario::{App, Document, FlowList, FlowLists, Laws, ListedHosts};
 use shoal_units::{Span, Time};
 use std::sync::Arc;
 
@@ -22,7 +22,8 @@ fn lists() -> FlowLists {
 
 #[test]
 fn each_flow_has_its_start_its_size_and_its_hosts() {
-    let document = Document::with_lists(STAR, "test.toml", &[], lists()).unwrap_or_else(|e| panic!("{e}"));
+    let document =
+        Document::with_files(STAR, "test.toml", &[], lists().into()).unwrap_or_else(|e| panic!("{e}"));
     let experiment = document.resolve(None).unwrap();
     let flows = experiment.flows.iter().map(|flow| {
         let App::Transfers { bytes, rounds: 1, barrier: false, .. } = flow.app else { panic!("{flow:?}") };
@@ -34,11 +35,11 @@ fn each_flow_has_its_start_its_size_and_its_hosts() {
     let expected = [(1, 700, ("h1", "h3")), (1, 800, ("h2", "h3")), (4, 900, ("h3", "h1"))];
     assert_eq!(flows.collect::<Vec<_>>(), expected);
     // The list goes with the document, and its JSON does not hold it.
-    let changed = document.overridden(&[("duration".to_owned(), "20 ms".to_owned())]).unwrap();
+    let changed = document.overridden(&[("duration".to_owned(), "20 ms".to_owned())], Laws::new()).unwrap();
     assert_eq!(changed.resolve(None).unwrap().flows, experiment.flows);
     let json = document.to_json();
     assert!(Document::from_json(&json, "json").unwrap_err().to_string().contains("has not been read"));
-    assert_eq!(Document::from_json_with_lists(&json, "json", lists()).unwrap(), document);
+    assert_eq!(Document::from_json_with_files(&json, "json", lists().into()).unwrap(), document);
 }
 
 #[test]
@@ -46,9 +47,10 @@ fn a_list_without_hosts_takes_those_of_the_group() {
     let starts = [1, 2].map(|us| Time::ZERO + Span::from_micros(us));
     let list = Arc::new(FlowList::new(starts.into(), vec![700, 800], None).unwrap());
     let lists = || FlowLists::from([("abc".to_owned(), Arc::clone(&list))]);
-    let without = Document::with_lists(STAR, "test.toml", &[], lists()).unwrap_err().to_string();
+    let without = Document::with_files(STAR, "test.toml", &[], lists().into()).unwrap_err().to_string();
     assert!(without.contains("missing key `from`"), "{without}");
     let text = format!("{STAR}from = [\"h1\", \"h2\"]\nto = \"h3\"\n");
-    let document = Document::with_lists(&text, "test.toml", &[], lists()).unwrap_or_else(|e| panic!("{e}"));
+    let document =
+        Document::with_files(&text, "test.toml", &[], lists().into()).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(document.resolve(None).unwrap().flows.len(), 2);
 }

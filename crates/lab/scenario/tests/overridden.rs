@@ -1,6 +1,6 @@
 //! A document with further `--set` arguments is the one that its text with all arguments gives, in what it says too.
 
-use shoal_scenario::Document;
+use shoal_scenario::{Document, Laws};
 
 const TEXT: &str = r#"
 duration = "20 s"
@@ -35,7 +35,7 @@ fn further_arguments_give_what_the_text_with_all_of_them_gives() {
     for text in further {
         let last = text.split_once('=').map_or_else(|| (text.to_owned(), String::new()), |_| argument(text));
         let all = [first[0].clone(), first[1].clone(), last.clone()];
-        match (base.overridden(&[last]), Document::with_overrides(TEXT, "base.toml", &all)) {
+        match (base.overridden(&[last], Laws::new()), Document::with_overrides(TEXT, "base.toml", &all)) {
             (Ok(changed), Ok(read)) => {
                 assert_eq!(changed.to_toml(), read.to_toml(), "{text}");
                 assert_eq!(changed.warnings(), read.warnings(), "{text}");

@@ -21,6 +21,7 @@ use crate::slots::{Slots, Whereabouts};
 pub use live::{Live, OtherPlan};
 pub(crate) use population::Keeping;
 use population::{Occupied, Population};
+use shoal_cc::LawFailure;
 use shoal_measure::{FeedbackCounters, metered_window};
 use shoal_packet::{FlowId, Packet};
 use shoal_scenario::{Experiment, Flow};
@@ -28,7 +29,9 @@ use shoal_tcp::{EndpointConfig, Receiver, Sender};
 use shoal_trace::FlowEvent;
 use shoal_units::cast::count_u32;
 use shoal_units::{Span, Time};
+use std::any::Any;
 use std::ops::Deref;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// Consumers of a run's events, beyond what the experiment records.
 #[derive(Default)]
@@ -50,6 +53,7 @@ pub(crate) const PROGRESS_EVENTS: u64 = 1 << 17;
 /// Runs an experiment. Returns `None` if the progress function ended it early.
 ///
 /// # Panics
+/// With a [`LawFailure`] if a law from outside fails, which names the flow.
 /// If the experiment has more than 4 million flows that live at the same time, if [`crate::check`] refuses it, or if it
 /// is divided and its packets are to be received one by one.
 pub fn run(experiment: &Experiment, options: Options<'_>) -> Option<Outcome> {
@@ -61,10 +65,12 @@ pub fn run(experiment: &Experiment, options: Options<'_>) -> Option<Outcome> {
     }
     let mut simulation = Simulation::new(experiment, options.packets, Keeping::Living);
     simulation.schedule_start(|_| true);
-    if !simulation.run(&mut progress) {
-        return None;
+    let ended = catch_unwind(AssertUnwindSafe(|| simulation.run(&mut progress)));
+    match ended {
+        Ok(true) => Some(simulation.finish()),
+        Ok(false) => None,
+        Err(panic) => resume_unwind(simulation.blame(panic)),
     }
-    Some(simulation.finish())
 }
 
 /// # Panics
@@ -163,6 +169,19 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
     /// Returns false if the progress function ended the run.
     fn run(&mut self, progress: &mut Option<Progress<'_>>) -> bool {
         self.run_before(self.behind_end(), progress)
+    }
+
+    /// Names the flow whose law has failed, if that is what ended the run.
+    #[cold]
+    pub(crate) fn blame(&self, mut panic: Box<dyn Any + Send>) -> Box<dyn Any + Send> {
+        let mut senders = self.senders.iter().zip(&self.flows);
+        if let Some(failure) = panic.downcast_mut::<LawFailure>()
+            && let Some((_, flow)) = senders.find(|(slot, _)| slot.sender.law_has_failed())
+        {
+            let group = &self.experiment.groups[flow.group as usize].name;
+            failure.place = format!("flow {} (`{group}`)", flow.number);
+        }
+        panic
     }
 
     /// Carries out all events before `bound`. Returns false if the progress function ended it.

@@ -92,6 +92,7 @@ fn plain(config: CcConfig, rules: GrowthRules) -> Vec<String> {
         CcConfig::Bbr(config) => history(Bbr::new(config)),
         CcConfig::Bbr3(config) => history(Bbr3::new(config)),
         CcConfig::Ledbat(config) => history(Ledbat::new(config, rules)),
+        CcConfig::External(config) => panic!("no preset is from outside: {config:?}"),
     }
 }
 

@@ -24,7 +24,7 @@ impl EcnSignalling {
 
     /// Codepoint of a SYN. RFC 3168 section 6.1.1 forbids ECT on SYN; DCTCP stacks set it on every packet (Linux
     /// `INET_ECN_xmit`).
-    pub(super) const fn of_syn(cc: &AnyController) -> Ecn {
+    pub(super) fn of_syn(cc: &AnyController) -> Ecn {
         match cc.ecn_use() {
             EcnUse::Classic => Ecn::NotEct,
             EcnUse::Dctcp => Ecn::Ect0,

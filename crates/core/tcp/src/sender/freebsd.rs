@@ -38,7 +38,7 @@ type Moment<'a> = super::call::Moment<'a, FreeBsd>;
 const MAX_WINDOW: u32 = 65_535;
 
 /// The sender of a connection on a FreeBSD host.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct FreeBsdSender {
     pub(super) window: Window,
     pub(super) cc: AnyController,
@@ -156,7 +156,7 @@ impl FreeBsdSender {
 
     #[inline]
     pub(super) fn deadline(&self) -> Time {
-        self.rto_deadline
+        self.rto_deadline.min(self.cc.timer())
     }
     /// The state in the terms of [`CaState`].
     #[inline]

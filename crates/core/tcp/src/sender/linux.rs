@@ -56,7 +56,7 @@ pub(super) type Call<'a, O> = super::call::Call<'a, Linux, O>;
 type Moment<'a> = super::call::Moment<'a, Linux>;
 
 /// The sender of a connection on a Linux host.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct LinuxSender {
     pub(super) window: Window,
     pub(super) cc: AnyController,
@@ -172,7 +172,7 @@ impl LinuxSender {
     /// The next time at which [`Self::on_timer`] must be called; [`Time::NEVER`] if no timer runs.
     #[inline]
     pub(super) fn deadline(&self) -> Time {
-        let deadline = self.timers.deadline();
+        let deadline = self.timers.deadline().min(self.cc.timer());
         match &self.segmentation {
             None => deadline,
             Some(segmentation) => deadline.min(segmentation.resume),
@@ -188,6 +188,9 @@ impl LinuxSender {
             }
             self.push(call);
         }
+        if self.cc.timer() <= call.now {
+            self.on_law_timer(call);
+        }
         match self.timers.take_due(call.now) {
             None => {}
             Some(_) if self.connection.phase() == Phase::SynSent => self.on_syn_timeout(call),
@@ -195,6 +198,16 @@ impl LinuxSender {
             Some(Due::Reordering) => self.on_reordering_timeout(call),
             Some(Due::Retransmission) => self.on_timeout(call),
         }
+    }
+
+    /// The timer of a law from outside is due.
+    #[cold]
+    fn on_law_timer(&mut self, call: &mut Call<'_, impl Output>) {
+        let in_flight = self.in_flight();
+        if let Some(cc) = self.cc.external() {
+            cc.on_timer(&mut self.window, call.now, in_flight);
+        }
+        self.push(call);
     }
 
     /// A segment has left the host whose queue discipline had kept it.

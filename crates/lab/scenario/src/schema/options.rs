@@ -6,6 +6,7 @@ use shoal_cc::{CcConfig, PRESETS, UndoWindow};
 use crate::field::{Field, KeyDoc, Section, choices, suggest};
 use crate::remarks::Table;
 use crate::report::Report;
+use crate::schema::laws::OF_FILE;
 use crate::schema::{FlowGroup, Workload};
 use crate::tree::Node;
 
@@ -65,6 +66,7 @@ mod bbr;
 mod bbr3;
 mod cubic;
 mod dctcp;
+mod external;
 mod ledbat;
 mod prague;
 mod reno;
@@ -78,6 +80,7 @@ macro_rules! controllers {
                 $(CcConfig::$variant(config) => {
                     CcConfig::$variant(<$options>::read(node, report)?.over(config))
                 })*
+                CcConfig::External(config) => CcConfig::External(external::apply(config, node, report)?),
             })
         }
 
@@ -86,6 +89,7 @@ macro_rules! controllers {
             let mut map = Map::new();
             match config {
                 $(CcConfig::$variant(config) => <$options>::of(config).write_table(&mut map),)*
+                CcConfig::External(config) => external::describe(config, &mut map),
             }
             map
         }
@@ -94,6 +98,7 @@ macro_rules! controllers {
         pub(crate) fn docs(config: CcConfig) -> Vec<KeyDoc> {
             match config {
                 $(CcConfig::$variant(_) => <$options>::key_docs(),)*
+                CcConfig::External(_) => Vec::new(),
             }
         }
 
@@ -131,7 +136,7 @@ impl Field for CcOptions {
         self.0.map(describe).filter(|policies| !policies.is_empty()).map(Json::from)
     }
     fn schema() -> Json {
-        json!({ "type": "object", "additionalProperties": false, "properties": properties() })
+        json!({ "type": "object", "additionalProperties": { "type": "number" }, "properties": properties() })
     }
 }
 
@@ -161,15 +166,30 @@ pub(crate) fn cc_config(group: &FlowGroup, keys: &Table<'_>) -> Option<CcConfig>
     }
 }
 
-/// The preset called `name`, which the key `cc` of the table gives.
+/// The preset or the law called `name`, which the key `cc` of the table gives.
 pub(crate) fn known_preset(name: &str, keys: &Table<'_>) -> Option<CcConfig> {
-    let preset = CcConfig::preset(name);
-    if preset.is_none() {
-        let message = format!("unknown congestion controller \"{name}\"");
-        let names: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
-        keys.error("cc", message, suggest(name, &names));
+    if let Some(preset) = CcConfig::preset(name) {
+        return Some(preset);
     }
-    preset
+    if let Some(law) = keys.remarks.laws.get(name) {
+        return match &law.controller {
+            Ok(config) => Some(CcConfig::External(*config)),
+            Err(why) => {
+                let message = format!("\"{}\" is no controller: {why}", law.file);
+                keys.error("cc", message, "docs/how-to/write-your-own-law.md shows what a law has to be");
+                None
+            }
+        };
+    }
+    let message = format!("unknown congestion controller \"{name}\"");
+    if let Some(file) = name.strip_prefix(OF_FILE) {
+        keys.error("cc", message, format!("is there a file {file} beside the scenario?"));
+        return None;
+    }
+    let laws = keys.remarks.laws.keys().map(String::as_str);
+    let names: Vec<_> = PRESETS.iter().map(|preset| preset.name).chain(laws).collect();
+    keys.error("cc", message, suggest(name, &names));
+    None
 }
 
 choices!(UndoWindow { "twice-ssthresh" => Self::TwiceSsthresh, "at-reduction" => Self::AtReduction, });

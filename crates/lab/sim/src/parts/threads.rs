@@ -46,7 +46,7 @@ impl<'e> Part<'e> {
     /// Carries out one window; a panic is kept for the first thread, since the others wait for this one.
     fn guarded_window(&mut self) {
         let outcome = catch_unwind(AssertUnwindSafe(|| self.window()));
-        self.panic = outcome.err();
+        self.panic = outcome.err().map(|panic| self.simulation.blame(panic));
     }
 }
 

@@ -7,6 +7,13 @@ use shoal_units::Time;
 
 impl FreeBsdSender {
     pub(crate) fn on_timer(&mut self, call: &mut Call<'_, impl Output>) {
+        if self.cc.timer() <= call.now {
+            let in_flight = self.in_flight();
+            if let Some(cc) = self.cc.external() {
+                cc.on_timer(&mut self.window, call.now, in_flight);
+            }
+            self.output(call);
+        }
         if call.now < self.rto_deadline {
             return;
         }

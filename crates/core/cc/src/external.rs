@@ -1,0 +1,148 @@
+//! Laws from outside of this crate: what a file or a program brings along.
+//!
+//! A law of this crate is a value; one from outside is known by reference alone. It is kept for the life of the process
+//! (whoever loads laws keeps one copy of equal ones), so that configurations stay plain values that are copied.
+
+use crate::{CongestionControl, EcnUse, GrowthRules, RenoConfig, UndoWindow, Window};
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use core::fmt::{self, Debug, Display, Formatter};
+use shoal_units::Time;
+
+/// A law from outside, with values for its parameters.
+pub trait ExternalLaw: Debug + Send + Sync {
+    /// How its controllers use ECN.
+    fn ecn_use(&self) -> EcnUse;
+    /// Whether its controllers are driven by samples of the delivery rate.
+    fn needs_rate_samples(&self) -> bool;
+    /// Its parameters with their values, in the order in which it declares them.
+    fn parameters(&self) -> &[(Parameter, f64)];
+    /// The same law with other values for some parameters.
+    ///
+    /// # Errors
+    /// Why the law has no such parameter, or refuses the value: a sentence without a full stop.
+    fn with(&self, values: &[(&str, f64)]) -> Result<ExternalConfig, String>;
+    /// The controller of a new connection on a host with `rules`.
+    fn start(&self, rules: GrowthRules) -> Box<dyn ExternalController>;
+}
+
+/// A parameter of a law from outside.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Parameter {
+    /// Its key.
+    pub name: String,
+    /// One sentence for users.
+    pub text: String,
+    /// Unit of its values; empty for plain numbers.
+    pub unit: String,
+    /// Value unless the scenario gives one.
+    pub default: f64,
+    /// Smallest value.
+    pub least: f64,
+    /// Largest value.
+    pub most: f64,
+    /// Whether only whole numbers are values.
+    pub is_whole: bool,
+}
+
+impl Parameter {
+    /// Whether `value` is one of the parameter.
+    ///
+    /// # Errors
+    /// Why it is not: a sentence without a full stop.
+    pub fn check(&self, value: f64) -> Result<(), String> {
+        let Self { least, most, .. } = self;
+        if !(*least..=*most).contains(&value) {
+            return Err(format!("{value} is not from {least} to {most}"));
+        }
+        if self.is_whole && libm::trunc(value) != value {
+            return Err(format!("{value} is not a whole number"));
+        }
+        Ok(())
+    }
+}
+
+/// The controller of one connection by a law from outside.
+pub trait ExternalController: CongestionControl + Debug + Send {
+    /// How it uses ECN.
+    fn ecn_use(&self) -> EcnUse;
+    /// When its timer is due; [`Time::NEVER`] if none runs.
+    fn timer(&self) -> Time;
+    /// The timer is due. Called before the endpoint sends what the window then allows.
+    fn on_timer(&mut self, window: &mut Window, now: Time, in_flight: u32);
+    /// Whether the law has failed in this controller.
+    fn has_failed(&self) -> bool;
+}
+
+/// Why a law from outside stopped. The room that runs laws unwinds with it, and whoever runs an experiment catches it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LawFailure {
+    /// Name of the law in the scenario.
+    pub law: String,
+    /// The flow or the link in which it decided, in words; empty until somebody who knows has said so.
+    pub place: String,
+    /// What happened: a sentence without a full stop.
+    pub what: String,
+    /// When it happened.
+    pub now: Time,
+    /// Packets that this controller had seen delivered, or this queue had seen arrive.
+    pub packet: u64,
+}
+
+impl Display for LawFailure {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let Self { law, place, what, now, packet } = self;
+        let (of, now) = (if place.is_empty() { "" } else { " of " }, now.as_secs_f64());
+        write!(out, "the law `{law}`{of}{place} failed at packet {packet}, {now} s into the run: {what}")
+    }
+}
+
+/// A law from outside as a configuration.
+#[derive(Clone, Copy)]
+pub struct ExternalConfig {
+    law: &'static dyn ExternalLaw,
+    ecn_use: EcnUse,
+    needs_rate_samples: bool,
+}
+
+impl ExternalConfig {
+    /// The configuration that stands for `law`.
+    pub fn new(law: &'static dyn ExternalLaw) -> Self {
+        Self { law, ecn_use: law.ecn_use(), needs_rate_samples: law.needs_rate_samples() }
+    }
+
+    /// How its controllers use ECN.
+    pub(crate) const fn ecn_use(&self) -> EcnUse {
+        self.ecn_use
+    }
+
+    /// Whether its controllers are driven by rate samples.
+    pub(crate) const fn needs_rate_samples(&self) -> bool {
+        self.needs_rate_samples
+    }
+
+    /// The law.
+    pub const fn law(&self) -> &'static dyn ExternalLaw {
+        self.law
+    }
+
+    /// What runs in the place of a law that is nothing without ECN, where the peer refuses that: Linux' Reno.
+    pub(crate) fn without_ecn(&self) -> Option<RenoConfig> {
+        let reno = RenoConfig { halves_to_half_ssthresh: true, undo: UndoWindow::AtReduction };
+        self.ecn_use.is_scalable().then_some(reno)
+    }
+}
+
+/// Equal laws with equal values are one law, so that the place decides.
+impl PartialEq for ExternalConfig {
+    fn eq(&self, other: &Self) -> bool {
+        core::ptr::addr_eq(self.law, other.law)
+    }
+}
+
+impl Debug for ExternalConfig {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        self.law.fmt(out)
+    }
+}

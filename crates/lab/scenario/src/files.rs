@@ -1,0 +1,34 @@
+//! Files that a scenario names, whose contents are given beside it: the core reads none.
+
+use crate::flow_list::FlowLists;
+use shoal_cc::ExternalConfig;
+use std::collections::BTreeMap;
+
+/// What is given beside the text of a scenario.
+#[derive(Clone, Debug, Default)]
+pub struct Files {
+    /// Lists of flows by the SHA-256 with which the scenario names them.
+    pub lists: FlowLists,
+    /// Laws by their names.
+    pub laws: Laws,
+}
+
+/// Laws by the names that `cc` gives them.
+pub type Laws = BTreeMap<String, GivenLaw>;
+
+/// A law from a file.
+#[derive(Clone, PartialEq, Debug)]
+pub struct GivenLaw {
+    /// The file, as the scenario names it.
+    pub file: String,
+    /// SHA-256 of its bytes.
+    pub sha256: String,
+    /// Its controller, or why it has none: a sentence without a full stop.
+    pub controller: Result<ExternalConfig, String>,
+}
+
+impl From<FlowLists> for Files {
+    fn from(lists: FlowLists) -> Self {
+        Self { lists, laws: Laws::new() }
+    }
+}

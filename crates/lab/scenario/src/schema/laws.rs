@@ -1,0 +1,68 @@
+//! `[laws]`
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value as Json, json};
+use shoal_cc::Preset;
+
+use crate::field::{Field, Section, entries};
+use crate::remarks::Remarks;
+use crate::report::Report;
+use crate::schema::NO_CONTROLLER;
+use crate::tree::Node;
+
+/// What a name of a law begins with that is the name of its file, too.
+pub(crate) const OF_FILE: &str = "file:";
+
+/// Laws of one's own, by name.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Laws(pub BTreeMap<String, LawFiles>);
+
+/// The files of a law.
+#[derive(Clone, PartialEq, Debug, Default, Section)]
+pub struct LawFiles {
+    /// Its WebAssembly module, with which the simulator runs it.
+    pub simulator: Option<String>,
+    /// SHA-256 of that file, filled in when it is read: a scenario that has it takes no other file.
+    pub simulator_sha256: Option<String>,
+}
+
+impl Laws {
+    /// Writes down which files the laws are in, and refuses those that are not the ones that were meant.
+    pub(crate) fn fill(&mut self, remarks: Remarks<'_>) {
+        for (name, law) in remarks.laws {
+            let files = self.0.entry(name.clone()).or_default();
+            files.simulator.get_or_insert_with(|| law.file.clone());
+            if *files.simulator_sha256.get_or_insert_with(|| law.sha256.clone()) != law.sha256 {
+                let message = format!("\"{}\" is not the file that the scenario was run with", law.file);
+                let hint = "remove simulator_sha256 to take the file as it is now";
+                remarks.error(&format!("laws.{name}.simulator_sha256"), message, hint);
+            }
+        }
+        for name in self.0.keys() {
+            if Preset::by_name(name).is_some() || name == NO_CONTROLLER {
+                let message = format!("\"{name}\" is a controller that shoal has itself");
+                remarks.error(&format!("laws.{name}"), message, "give the law another name");
+            }
+        }
+    }
+}
+
+impl Field for Laws {
+    fn read(node: &Node, report: &mut Report) -> Option<Self> {
+        let entries = entries(node, "as in [laws.mine] with simulator = \"mine.wasm\"", report)?;
+        // Collected before any is unwrapped, so that every law reports its own problems.
+        let read: Vec<Option<(String, LawFiles)>> = entries
+            .iter()
+            .map(|entry| Some((entry.key.clone(), LawFiles::read(&entry.node, report)?)))
+            .collect();
+        read.into_iter().collect::<Option<_>>().map(Self)
+    }
+    fn write(&self) -> Option<Json> {
+        let written = self.0.iter().filter_map(|(name, files)| Some((name.clone(), files.write()?)));
+        (!self.0.is_empty()).then(|| Json::Object(written.collect()))
+    }
+    fn schema() -> Json {
+        json!({ "type": "object", "additionalProperties": LawFiles::schema() })
+    }
+}
