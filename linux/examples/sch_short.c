@@ -8,7 +8,7 @@
  *
  *	shoal run SCENARIO --on linux --module sch_short.c --set bottleneck.aqm.kind=module
  *
- * and `name`, `parameters` and `options` of that table as in docs/how-to/run-a-law-of-your-own.md.
+ * and `name`, `parameters` and `options` of that table as in docs/how-to/write-a-kernel-module.md.
  */
 #include <linux/module.h>
 #include <net/inet_ecn.h>

@@ -13,7 +13,7 @@ from user_modules import RENO, SHORT, line_of, written
 from shoal.errors import ModuleWarning
 from shoal.linux import Image, LinuxError
 from shoal.linux.errors import ModuleError
-from shoal.linux.user_modules import user_module, with_modules
+from shoal.linux.user_modules import refuse_shared_names, user_module
 
 
 def test_a_controller_says_its_name_and_parameters(image: Image) -> None:
@@ -132,14 +132,14 @@ def test_a_name_that_the_kernel_has_already_is_said_to_be_taken(image: Image, tm
     path = written(tmp_path / "tcp_cubic_too.c", RENO.read_text().replace('"reno_again"', '"cubic"'))
     with pytest.raises(ModuleError) as caught:
         user_module(path, image)
-    assert str(caught.value).startswith(f"{path}:{line_of(path, 'static int __init') + 1}: ")
+    assert str(caught.value).startswith(f"{path}:{line_of(path, 'return tcp_register')}: ")
     assert "has a congestion control or queue discipline of this name already" in (caught.value.hint or "")
 
 
 def test_two_modules_of_the_same_name_are_refused(image: Image, tmp_path: Path) -> None:
     other = written(tmp_path / "tcp_reno_third.c", RENO.read_text())
     with pytest.raises(ModuleError, match="both register `reno_again`"):
-        with_modules(image, [RENO, other])
+        refuse_shared_names([user_module(RENO, image), user_module(other, image)])
 
 
 def test_a_kernel_without_its_headers_says_so(image: Image, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

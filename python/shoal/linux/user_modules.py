@@ -10,20 +10,26 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from shoal import progress
 from shoal.errors import ModuleWarning
 from shoal.files import new_folder, write_text
+from shoal.laws import law_path
 from shoal.linux.commands import output
 from shoal.linux.compiling import compile_module, is_empty
-from shoal.linux.errors import ModuleError
+from shoal.linux.errors import LinuxError, ModuleError
 from shoal.linux.images import Image
 from shoal.linux.module_file import ModuleFile
 from shoal.linux.places import cache, digest, filling_cache, locked
 from shoal.linux.registered import Registered, registered_by
 from shoal.linux.tools import build_environment
 
+if TYPE_CHECKING:
+    from shoal.linux.images import Unbuilt
+    from shoal.scenario import Scenario
+
+_Kernel = TypeVar("_Kernel", "Image", "Unbuilt", "Image | Unbuilt")
 # Changes with what is kept of a module, so that older ones are made again.
 _layout = "1"
 
@@ -114,15 +120,50 @@ def user_module(source: str | Path, image: Image) -> UserModule:
     return module
 
 
-def with_modules(image: Image, sources: Sequence[str | Path]) -> Image:
-    """A kernel with modules of the user.
+def with_laws_of(scenario: Scenario, image: _Kernel) -> _Kernel:
+    """A kernel with the modules of a scenario's laws.
 
     Raises
     ------
     ModuleError
-        As for :func:`user_module`, or two of them have a name in common.
+        As for :func:`user_module`; or a module does not register what the scenario calls it, or two of them have a name
+        in common.
+    LinuxError
+        There is no built kernel for which they could be compiled.
     """
-    modules = tuple(user_module(source, image) for source in sources)
+    laws = {name: files["kernel"] for name, files in scenario.resolved.get("laws", {}).items() if "kernel" in files}
+    if not laws or getattr(image, "modules", ()):
+        return image
+    if not isinstance(image, Image):
+        raise LinuxError("modules can be compiled for a built kernel alone", hint="run `shoal linux build` once")
+    modules: dict[Path, UserModule] = {}
+    for name, file in laws.items():
+        path = law_path(file, scenario.base)
+        # One file may have several laws.
+        module = modules.setdefault(path, user_module(path, image))
+        if not module.registers(name):
+            raise _other_name(module, name)
+    refuse_shared_names([*modules.values()])
+    return replace(image, modules=tuple(modules.values()))
+
+
+def _other_name(module: UserModule, name: str) -> ModuleError:
+    names = (*module.controllers, *module.disciplines)
+    known = ", ".join(f"`{other}`" for other in names)
+    return ModuleError(
+        f"{module.file.line_with(names[0])}: the module registers {known}, and the scenario calls it `{name}`",
+        hint=f"write [laws.{names[0]}] in the scenario, or `{name}` in the module",
+    )
+
+
+def refuse_shared_names(modules: Sequence[UserModule]) -> None:
+    """Refuse modules that have a name in common, or register the same.
+
+    Raises
+    ------
+    ModuleError
+        Two do.
+    """
     for number, module in enumerate(modules):
         for other in modules[:number]:
             shared = {*module.controllers, *module.disciplines} & {*other.controllers, *other.disciplines}
@@ -131,7 +172,6 @@ def with_modules(image: Image, sources: Sequence[str | Path]) -> Image:
                 raise ModuleError(
                     f"{other.file.source} and {module.file.source} both {what}", hint="rename one of them"
                 )
-    return replace(image, modules=modules)
 
 
 def _read(source: Path) -> bytes:
