@@ -132,7 +132,7 @@ def test_a_name_that_the_kernel_has_already_is_said_to_be_taken(image: Image, tm
     path = written(tmp_path / "tcp_cubic_too.c", RENO.read_text().replace('"reno_again"', '"cubic"'))
     with pytest.raises(ModuleError) as caught:
         user_module(path, image)
-    assert str(caught.value).startswith(f"{path}:{line_of(path, 'return tcp_register')}: ")
+    assert str(caught.value).startswith(f"{path}:{line_of(path, 'static int __init')}: ")
     assert "has a congestion control or queue discipline of this name already" in (caught.value.hint or "")
 
 

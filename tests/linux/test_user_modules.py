@@ -53,11 +53,13 @@ def queued(file: Path, aqm: str = AQM, cc: str = "reno") -> shoal.Scenario:
 def test_reno_of_another_file_is_the_kernels_reno_byte_for_byte(image: Image) -> None:
     """The module is loaded in both runs: loading one changes the kernel's random numbers, as another build does."""
     texts = [run_on_linux(controlled(RENO, cc=cc), image=image).json for cc in ("reno", "reno_again")]
-    assert sum(flow["losses"] for flow in json.loads(texts[0])["groups"][0]["flows"]) > 10
-    kernels, again = texts
-    # Where the name is: the scenario and its group.
-    assert kernels != again
-    assert kernels == re.sub(r'"cc": "reno_again"', '"cc": "reno"', again)
+    assert texts[0] != texts[1]
+    kernels, again = (json.loads(text.replace("reno_again", "reno")) for text in texts)
+    for result in (kernels, again):
+        # The kernel's own is described by policies of the model, which the module's are not.
+        result["scenario"]["flows"][0].pop("cc_options", None)
+    assert json.dumps(kernels) == json.dumps(again)
+    assert sum(flow["losses"] for flow in kernels["groups"][0]["flows"]) > 10
 
 
 def test_a_result_says_which_module_ran(image: Image) -> None:
@@ -170,7 +172,7 @@ def test_packets_that_a_queue_never_frees_are_counted(image: Image, tmp_path: Pa
     path = with_fault(tmp_path / "sch_leak.c", SHORT, "return qdisc_drop(skb, sch, to_free);", "return NET_XMIT_DROP;")
     with pytest.raises(ModuleError) as caught:
         run_on_linux(queued(path), image=image)
-    place = f"{path}:{line_of(path, 'static int short_enqueue') + 1}"
+    place = f"{path}:{line_of(path, 'static int short_enqueue')}"
     assert re.match(rf"{place}: \d+ packets that `short_enqueue` accepted were neither given back", str(caught.value))
 
 
@@ -183,7 +185,7 @@ def test_a_queue_that_gives_nothing_although_packets_wait_is_an_error(image: Ima
     )
     with pytest.raises(ModuleError) as caught:
         run_on_linux(queued(path), image=image)
-    place = f"{path}:{line_of(path, 'static struct sk_buff *short_dequeue') + 1}"
+    place = f"{path}:{line_of(path, 'static struct sk_buff *short_dequeue')}"
     assert re.match(rf"{place}: `short_dequeue` has given no packet in the last [\d.]+ s", str(caught.value))
 
 

@@ -157,12 +157,16 @@ class Elf:
         return at >= _longest_call and ends_with_call(self.data[end - _longest_call : end])
 
     def line(self, section: Section, at: int) -> tuple[str, int] | None:
-        """File and line of code, if the module was compiled with ``-g``."""
-        said = output(["addr2line", "-e", self.path, "-j", section.name, hex(at)]).strip()
-        match = re.match(r"(.+):(\d+)(?: \(discriminator \d+\))?$", said)
-        if match is None or match[1] == "??" or not int(match[2]):
-            return None
-        return match[1].removeprefix("./"), int(match[2])
+        """File and line of code, if the module was compiled with ``-g``.
+
+        Of functions that are inlined into each other it is the innermost that is not the kernel's: files of the user's
+        folder have relative names.
+        """
+        said = output(["addr2line", "-i", "-e", self.path, "-j", section.name, hex(at)])
+        places = re.findall(r"^(\S.*):([1-9]\d*)(?: \(discriminator \d+\))?$", said, flags=re.M)
+        own = [place for place in places if not place[0].startswith("/")]
+        file, line = next(iter([*own, *places]), ("", "0"))
+        return (file.removeprefix("./"), int(line)) if file else None
 
     def _text(self, at: int) -> str:
         return self.data[at : self.data.index(b"\0", at)].decode("utf-8", "replace")

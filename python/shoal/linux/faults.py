@@ -62,7 +62,7 @@ def stopped(said: str, modules: Sequence[ModuleFile]) -> ModuleError | None:
     if not match or not module:
         return None
     what = match[2]
-    init, leave = module.in_function("init_module", 0), module.in_function("cleanup_module", 0)
+    init, leave = module.called_for("init"), module.called_for("exit")
     if what.startswith("loading failed"):
         where = f"{init.line}: " if init else ""
         reason = what.removeprefix("loading failed: ")
@@ -82,7 +82,7 @@ def left_behind(heard: Sequence[str], console: Iterable[str], modules: Sequence[
     for line in (_stamp.sub("", line) for line in console):
         if match := re.match(r"shoal-line: (.+) has given nothing for (\d+) ns although (\d+) packets wait", line):
             frame = _frame.match(match[1])
-            spot = frame and _spot(frame, modules, is_call=False)
+            spot = frame and _definition(frame, modules)
             seconds = int(match[2]) / 1e9
             if spot and seconds > _longest_refusal_s:
                 return ModuleError(
@@ -142,6 +142,11 @@ def _spot(frame: re.Match[str], modules: Sequence[ModuleFile], *, is_call: bool)
     if not module or not is_call:
         return module and module.in_function(frame["function"], offset)
     return module.before(frame["function"], offset)
+
+
+def _definition(frame: re.Match[str], modules: Sequence[ModuleFile]) -> Spot | None:
+    module = next((module for module in modules if module.name == frame["module"]), None)
+    return module.definition(frame["function"]) if module else None
 
 
 def _trace(frames: Sequence[tuple[re.Match[str], bool]], modules: Sequence[ModuleFile]) -> str:

@@ -81,7 +81,7 @@ class ModuleFile:
 
     def line_with(self, word: str) -> str:
         """The first line of the source with a word, as a string or a name; the file alone without one."""
-        lines = self.source.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = self._text.splitlines()
         for pattern in (rf'"{re.escape(word)}"', rf"(?<![\w\"]){re.escape(word)}(?![\w\"])"):
             for number, line in enumerate(lines, 1):
                 if re.search(pattern, line):
@@ -90,9 +90,25 @@ class ModuleFile:
 
     def operation(self, name: str) -> Spot | None:
         """Where the function is that the source assigns to an operation, as in ``.enqueue = my_enqueue``."""
-        text = self.source.read_text(encoding="utf-8", errors="replace")
-        match = re.search(rf"\.{name}\s*=\s*(\w+)", text)
-        return self.in_function(match[1], 0) if match else None
+        match = re.search(rf"\.{name}\s*=\s*(\w+)", self._text)
+        return self.definition(match[1]) if match else None
+
+    def called_for(self, what: str) -> Spot | None:
+        """Where the function is that loading (``init``) or unloading (``exit``) the module calls."""
+        match = re.search(rf"\bmodule_{what}\s*\(\s*(\w+)\s*\)", self._text)
+        return self.definition(match[1]) if match else None
+
+    def definition(self, function: str) -> Spot:
+        """Where a function begins: in the source if it is there, else where its code does."""
+        pattern = re.compile(rf"^[A-Za-z_][^;={{}}()]*\b{re.escape(function)}\s*\([^;{{}}]*\{{", flags=re.M)
+        if match := pattern.search(self._text):
+            before = self._text[: match.start()]
+            return Spot(function, f"{self.source}:{before.count(chr(10)) + 1}")
+        return self.in_function(function, 0) or Spot(function, str(self.source))
+
+    @property
+    def _text(self) -> str:
+        return self.source.read_text(encoding="utf-8", errors="replace")
 
     def _spot(self, section: Section, at: int, function: str) -> Spot:
         line = self.elf.line(section, at)

@@ -75,7 +75,7 @@ class StackWatch:
             self._said, self._since_s, self._seen = said, used_s, 0
         if used_s - self._since_s < self._limit_s:
             return
-        if (module := self._being_loaded()) and (spot := module.in_function("init_module", 0)):
+        if (module := self._being_loaded()) and (spot := module.called_for("init")):
             raise hung([(spot.function, spot)], "its loading", used_s - self._since_s)
         trace, callers = self._trace(kernel)
         if not callers or callers != self._callers:
