@@ -284,8 +284,29 @@ class Wred(TypedDict):
     kind: Literal["wred"]
 
 
+class ModuleOption(TypedDict):
+    """Keys: the table module option."""
+
+    attribute: int
+    u8: NotRequired[int]
+    u16: NotRequired[int]
+    u32: NotRequired[int]
+    u64: NotRequired[int]
+    text: NotRequired[str]
+    hex: NotRequired[str]
+
+
+class Module(TypedDict):
+    """Keys: A queue discipline of your own from a kernel module: on the real kernel only."""
+
+    name: str
+    parameters: NotRequired[list[str]]
+    options: NotRequired[list[ModuleOption]]
+    kind: Literal["module"]
+
+
 ClassesQueueAqm: TypeAlias = (Fifo | Step | Red | LinuxRed | DualRed | OpenLoop | Coupled | DualqCoupled | Dualpi2 |
-    Codel | FqCodel | Pie | Gred | Pi2 | Wred)
+    Codel | FqCodel | Pie | Gred | Pi2 | Wred | Module)
 
 
 class ClassesQueue(TypedDict):
@@ -313,7 +334,7 @@ class Classes(TypedDict):
 
 
 BottleneckAqm: TypeAlias = (Fifo | Step | Red | LinuxRed | DualRed | OpenLoop | Coupled | DualqCoupled | Dualpi2 | Codel
-    | FqCodel | Pie | Gred | Pi2 | Wred | Classes)
+    | FqCodel | Pie | Gred | Pi2 | Wred | Classes | Module)
 
 
 class Changes(TypedDict):
@@ -584,6 +605,15 @@ class Distribution(TypedDict):
     """Keys: the table distribution."""
 
     cdf: list[list[Any]]
+
+
+class Law(TypedDict):
+    """Keys: the table law."""
+
+    simulator: NotRequired[str]
+    simulator_sha256: NotRequired[str]
+    kernel: NotRequired[str]
+    kernel_sha256: NotRequired[str]
 
 
 class FlowCcOptionsGain(TypedDict):
@@ -951,5 +981,6 @@ class ScenarioKeys(TypedDict):
     topology: NotRequired[Topology]
     reverse: NotRequired[Reverse]
     distributions: NotRequired[dict[str, Distribution]]
+    laws: NotRequired[dict[str, Law]]
     flows: list[Flow]
     trace: NotRequired[Trace]
