@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -136,8 +136,7 @@ def run(
     _check_threads(threads, seeds, on)
     registered = names_of_modules(module or ())
     loaded = {_label(path): options.read_scenario(path, set_, trace, sizes, registered) for path in scenarios}
-    if len(loaded) < len(scenarios):
-        raise UsageError("two scenarios have the same file name", hint="rename one: the name labels the results")
+    _check_labels(loaded, scenarios)
     _check_capture(pcap, loaded, payload=pcap_payload, seeds=seeds)
     if out is not None:
         refuse_existing(out, force=force)
@@ -161,10 +160,7 @@ def run(
     say_written(out)
     if pcap is not None:
         talk.note(f"wrote {pcap}")
-    if as_json:
-        _print_json(runs, several_seeds=seeds is not None)
-    else:
-        _print(runs)
+    _print(runs, as_json=as_json, several_seeds=seeds is not None)
 
 
 def _check_plane(on: Plane, generator: str | None, modules: list[Path] | None, *, explain: bool) -> None:
@@ -174,6 +170,11 @@ def _check_plane(on: Plane, generator: str | None, modules: list[Path] | None, *
         raise UsageError("--generator names a program that runs on Linux", hint="add --on linux")
     if explain and on is not Plane.LINUX:
         raise UsageError("--explain shows what a scenario becomes on Linux", hint="add --on linux")
+
+
+def _check_labels(loaded: Mapping[str, Scenario], scenarios: Sequence[Path]) -> None:
+    if len(loaded) < len(scenarios):
+        raise UsageError("two scenarios have the same file name", hint="rename one: the name labels the results")
 
 
 def _check_capture(pcap: Path | None, scenarios: Mapping[str, Scenario], *, payload: bool, seeds: int | None) -> None:
@@ -331,7 +332,10 @@ def _print_json(runs: Mapping[str, Results], *, several_seeds: bool) -> None:
     data.json(json.dumps({"schema": schema_version, "runs": objects}, indent=2, allow_nan=False))
 
 
-def _print(runs: Mapping[str, Results]) -> None:
+def _print(runs: Mapping[str, Results], *, as_json: bool, several_seeds: bool) -> None:
+    if as_json:
+        _print_json(runs, several_seeds=several_seeds)
+        return
     if len(runs) > 1:
         data.table(comparison_table(list(runs.items())))
         for label, results in runs.items():

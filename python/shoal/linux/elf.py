@@ -89,8 +89,8 @@ class Elf:
             return []
         names = self.sections[table.link].offset
         rows = (struct.unpack_from("<IBBHQQ", self.data, table.offset + at) for at in range(0, table.size, 24))
-        found = (Symbol(self._text(names + row[0]), row[3], row[4], row[5], row[1] & 15) for row in rows)
-        return [symbol for symbol in found if symbol.name]
+        symbols = (Symbol(self._text(names + row[0]), row[3], row[4], row[5], row[1] & 15) for row in rows)
+        return [symbol for symbol in symbols if symbol.name]
 
     @property
     def wanted(self) -> frozenset[str]:
@@ -129,7 +129,7 @@ class Elf:
                 end = start + section.size
         return layout
 
-    def place(self, distance: int) -> tuple[Section, int] | None:
+    def locate(self, distance: int) -> tuple[Section, int] | None:
         """Section and place of code that lies so many bytes behind the first."""
         for start, section in self._layout:
             if start <= distance < start + section.size:
@@ -139,7 +139,7 @@ class Elf:
     def just_before(self, section: Section, at: int) -> tuple[Section, int] | None:
         """The place of the byte of code before one, which may be in the section before."""
         start = next((start for start, other in self._layout if other is section), None)
-        return None if start is None else self.place(start + at - 1)
+        return None if start is None else self.locate(start + at - 1)
 
     def function_at(self, section: Section, at: int) -> Symbol | None:
         """The function that has this place."""
@@ -163,9 +163,9 @@ class Elf:
         folder have relative names.
         """
         said = output(["addr2line", "-i", "-e", self.path, "-j", section.name, hex(at)])
-        places = re.findall(r"^(\S.*):([1-9]\d*)(?: \(discriminator \d+\))?$", said, flags=re.M)
-        own = [place for place in places if not place[0].startswith("/")]
-        file, line = next(iter([*own, *places]), ("", "0"))
+        origins = re.findall(r"^(\S.*):([1-9]\d*)(?: \(discriminator \d+\))?$", said, flags=re.M)
+        users = [origin for origin in origins if not origin[0].startswith("/")]
+        file, line = next(iter([*users, *origins]), ("", "0"))
         return (file.removeprefix("./"), int(line)) if file else None
 
     def _text(self, at: int) -> str:

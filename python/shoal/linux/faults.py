@@ -139,9 +139,9 @@ def _spot(frame: re.Match[str], modules: Sequence[ModuleFile], *, is_call: bool)
     module = next((module for module in modules if module.name == frame["module"]), None)
     # What a trace has of a call is where it returns to.
     offset = int(frame["offset"], 16)
-    if not module or not is_call:
-        return module and module.in_function(frame["function"], offset)
-    return module.before(frame["function"], offset)
+    if module is None:
+        return None
+    return (module.before if is_call else module.in_function)(frame["function"], offset)
 
 
 def _definition(frame: re.Match[str], modules: Sequence[ModuleFile]) -> Spot | None:

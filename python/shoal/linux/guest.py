@@ -69,7 +69,7 @@ def run_guest(
         raise Cancelled("the run was cancelled")
     _fill(folder, config, image, modules)
     limits = limits or image.limits
-    watch = Watch(limits, progress, cancel, **({"console_lines": _lines_with_modules} if modules else {}))
+    watch = Watch(limits, progress, cancel, console_lines=_lines_with_modules if modules else None)
     with memory(memory_mib, folder) as word, processor() as cpu:
         start = [image.helpers / "launch", folder, cpu, word, seed, image.helpers / "seeded_random.so", image.linux]
         command = [*map(str, start), *_arguments(memory_mib, image)]
@@ -91,21 +91,28 @@ def run_guest(
             for pipe in (child.stdin, child.stdout):
                 if pipe is not None:
                     pipe.close()
-    if code:
-        raise crashed(watch.console, modules, watch.place) or watch.failed("the guest's kernel crashed", _reproducible)
+    _judge(watch, modules, crashes=code != 0, root=folder.parent)
+    return watch.heard
+
+
+def _judge(watch: Watch, modules: Sequence[ModuleFile], *, crashes: bool, root: Path) -> None:
+    """Raise what went wrong in a guest that has ended, by what it said."""
+    if crashes:
+        raise crashed(watch.console, modules, watch.reached) or watch.failed(
+            "the guest's kernel crashed", _reproducible
+        )
     said = next((line for line in reversed(watch.console) if line.startswith("shoal-guest: ")), None)
     if said is not None:
         stopped = f"the guest stopped: {said.removeprefix('shoal-guest: ')}"
         if "No space left on device" in said:
             # It writes its records into its root.
-            full = no_room(folder.parent)
+            full = no_room(root)
             raise GuestError(f"{stopped}: {full}", hint=full.hint)
         raise stopped_by_module(said, modules) or GuestError(stopped)
     for text in kernel_warnings(watch.console, modules) if modules else ():
-        warnings.warn(text, ModuleWarning, stacklevel=2)
+        warnings.warn(text, ModuleWarning, stacklevel=3)
     if fault := left_behind(watch.heard, watch.console, modules):
         raise fault
-    return watch.heard
 
 
 def _fill(folder: Path, config: str, image: Image, modules: Sequence[ModuleFile]) -> None:

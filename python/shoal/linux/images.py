@@ -8,7 +8,7 @@ import shutil
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from shoal import progress
 from shoal.files import new_folder
@@ -19,9 +19,7 @@ from shoal.linux.limits import Limits
 from shoal.linux.places import cache, digest, files, filling_cache, locked, sources
 from shoal.linux.programs import Program
 from shoal.linux.tools import build_environment
-
-if TYPE_CHECKING:
-    from shoal.linux.user_modules import UserModule
+from shoal.linux.user_module import UserModule
 
 _module_files = ("*.c", "*.h", "law/*.h", "uapi/*.h", "Kbuild")
 

@@ -39,7 +39,7 @@ class ModuleFile:
     path
         What guests load.
     debug
-        The same with debugging information.
+        What it was made of, with debugging information.
     """
 
     name: str
@@ -73,11 +73,11 @@ class ModuleFile:
 
     def at(self, distance: int) -> Spot | None:
         """The place so many bytes behind the address at which the kernel has put the module's code."""
-        place = self.elf.place(distance)
-        if place is None:
+        located = self.elf.locate(distance)
+        if located is None:
             return None
-        function = self.elf.function_at(*place)
-        return self._spot(*place, function.name if function else "?")
+        function = self.elf.function_at(*located)
+        return self._spot(*located, function.name if function else "?")
 
     def line_with(self, word: str) -> str:
         """The first line of the source with a word, as a string or a name; the file alone without one."""

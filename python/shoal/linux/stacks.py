@@ -70,7 +70,7 @@ class StackWatch:
             used_s = _used_s(kernel)
         except (OSError, ValueError, IndexError):
             return  # It has not begun, or has ended.
-        said = (len(self._watch.heard), self._watch.place)
+        said = (len(self._watch.heard), self._watch.reached)
         if said != self._said:
             self._said, self._since_s, self._seen = said, used_s, 0
         if used_s - self._since_s < self._limit_s:
@@ -82,7 +82,7 @@ class StackWatch:
             self._callers, self._seen = callers, 0
         self._seen += bool(callers)
         if self._seen >= _looks:
-            raise hung(trace, self._watch.place, used_s - self._since_s)
+            raise hung(trace, self._watch.reached, used_s - self._since_s)
 
     def _kernel(self) -> int:
         children = Path(f"/proc/{self._launcher}/task/{self._launcher}/children").read_text(encoding="ascii")
@@ -110,15 +110,15 @@ class StackWatch:
             with Path(f"/proc/{kernel}/mem").open("rb", buffering=0) as memory:
                 at, pointer = _registers(kernel)
                 stack = _read(memory, pointer & ~7, _stack_bytes - (pointer & ~7) % _stack_bytes)
-                words = [(place, word) for place, (word,) in enumerate(struct.iter_unpack("<Q", stack))]
-                calls = [(place, word) for place, word in words if self._is_call(memory, word)]
+                words = [(slot, word) for slot, (word,) in enumerate(struct.iter_unpack("<Q", stack))]
+                calls = [(slot, word) for slot, word in words if self._is_call(memory, word)]
         except OSError:
             return [], b""
         finally:
             os.kill(kernel, signal.SIGCONT)
-        places = [(0, at), *((place, word - 1) for place, word in calls)]
-        named = [(place, name) for place, address in places if (name := self._named(address))]
-        outermost = max((place for place, (_, spot) in named if spot), default=None)
+        frames = [(0, at), *((slot, word - 1) for slot, word in calls)]
+        named = [(slot, name) for slot, address in frames if (name := self._named(address))]
+        outermost = max((slot for slot, (_, spot) in named if spot), default=None)
         return [name for _, name in named], b"" if outermost is None else stack[8 * (outermost + 1) :]
 
     def _being_loaded(self) -> ModuleFile | None:
@@ -134,7 +134,7 @@ class StackWatch:
 
     def _is_call(self, memory: IO[bytes], word: int) -> bool:
         """Whether a word is an address behind a call."""
-        if word not in self._code and all(module.elf.place(word - base) is None for base, module in self._loaded):
+        if word not in self._code and all(module.elf.locate(word - base) is None for base, module in self._loaded):
             return False
         before = _read(memory, word - 7, 7)
         return len(before) == 7 and ends_with_call(before)

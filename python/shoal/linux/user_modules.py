@@ -7,10 +7,10 @@ import json
 import re
 import shutil
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, overload
 
 from shoal import progress
 from shoal.errors import ModuleWarning
@@ -24,57 +24,14 @@ from shoal.linux.module_file import ModuleFile
 from shoal.linux.places import cache, digest, filling_cache, locked
 from shoal.linux.registered import Registered, registered_by
 from shoal.linux.tools import build_environment
+from shoal.linux.user_module import UserModule
 
 if TYPE_CHECKING:
     from shoal.linux.images import Unbuilt
     from shoal.scenario import Scenario
 
-_Kernel = TypeVar("_Kernel", "Image", "Unbuilt", "Image | Unbuilt")
 # Changes with what is kept of a module, so that older ones are made again.
 _layout = "1"
-
-
-@dataclass(frozen=True)
-class UserModule:
-    """A compiled module.
-
-    Attributes
-    ----------
-    file
-        What guests load, and the source.
-    controllers, disciplines
-        Names of the congestion controls and of the queue disciplines that it registers.
-    parameters
-        Its parameters, with their types.
-    warnings
-        What the compiler said of it.
-    digests
-        What a result says of it: SHA-256 of the source, of files of the same folder that it includes and of the module,
-        compiler and kernel.
-    """
-
-    file: ModuleFile
-    controllers: tuple[str, ...]
-    disciplines: tuple[str, ...]
-    parameters: Mapping[str, str]
-    warnings: str
-    digests: Mapping[str, Any]
-
-    @property
-    def description(self) -> dict[str, Any]:
-        """What plans and results need."""
-        return {
-            "name": self.file.name,
-            "source": self.file.source.name,
-            "controllers": list(self.controllers),
-            "disciplines": list(self.disciplines),
-            "parameters": dict(self.parameters),
-            **self.digests,
-        }
-
-    def registers(self, name: str) -> bool:
-        """Whether the kernel knows it by this name."""
-        return name in self.controllers or name in self.disciplines
 
 
 def user_module(source: str | Path, image: Image) -> UserModule:
@@ -100,8 +57,8 @@ def user_module(source: str | Path, image: Image) -> UserModule:
     name = _name_of(source)
     env = build_environment()
     compiler = output(["gcc", "--version"], env=env).splitlines()[0]
-    place = str(source.resolve().parent)
-    folder = cache("user-modules", f"{name}-{digest(_layout, content, place, image.folder.name, compiler)}")
+    source_folder = str(source.resolve().parent)
+    folder = cache("user-modules", f"{name}-{digest(_layout, content, source_folder, image.folder.name, compiler)}")
     with locked("user-modules", "compiles a module"):
         if not _is_fresh(folder, source):
             progress.say(f"compiling {source} for Linux {image.release}")
@@ -120,7 +77,11 @@ def user_module(source: str | Path, image: Image) -> UserModule:
     return module
 
 
-def with_laws_of(scenario: Scenario, image: _Kernel) -> _Kernel:
+@overload
+def with_laws_of(scenario: Scenario, image: Image) -> Image: ...
+@overload
+def with_laws_of(scenario: Scenario, image: Image | Unbuilt) -> Image | Unbuilt: ...
+def with_laws_of(scenario: Scenario, image: Image | Unbuilt) -> Image | Unbuilt:
     """A kernel with the modules of a scenario's laws.
 
     Raises
@@ -132,10 +93,12 @@ def with_laws_of(scenario: Scenario, image: _Kernel) -> _Kernel:
         There is no built kernel for which they could be compiled.
     """
     laws = {name: files["kernel"] for name, files in scenario.resolved.get("laws", {}).items() if "kernel" in files}
-    if not laws or getattr(image, "modules", ()):
+    if not laws:
         return image
     if not isinstance(image, Image):
         raise LinuxError("modules can be compiled for a built kernel alone", hint="run `shoal linux build` once")
+    if image.modules:
+        return image
     modules: dict[Path, UserModule] = {}
     for name, file in laws.items():
         path = law_path(file, scenario.base)

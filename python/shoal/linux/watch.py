@@ -44,9 +44,9 @@ class Watch:
         progress: Callable[[float], object] | None,
         cancel: _native.Cancel | None,
         *,
-        console_lines: int = _console_lines,
+        console_lines: int | None = None,
     ) -> None:
-        self.console: deque[str] = deque(maxlen=console_lines)
+        self.console: deque[str] = deque(maxlen=console_lines or _console_lines)
         self.heard: list[str] = []
         self.look: Callable[[], object] = lambda: None
         self._limits = limits
@@ -88,7 +88,7 @@ class Watch:
             self.look()
 
     @property
-    def place(self) -> str:
+    def reached(self) -> str:
         """How far the guest has come."""
         return f"{self._done / 10:g} % of the scenario"
 
@@ -111,7 +111,7 @@ class Watch:
 
     def _check(self) -> None:
         limits = self._limits
-        where = self.place
+        where = self.reached
         if limits.wall_s is not None and self._watched_s >= limits.wall_s:
             raise self.failed(
                 f"the guest was stopped after {limits.wall_s:g} s, the limit for the whole run, at {where}",

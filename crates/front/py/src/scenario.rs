@@ -177,8 +177,8 @@ fn words<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> + '_ {
     bytes.as_chunks().0.iter().copied()
 }
 
-/// A law as Python gives it: its name in the scenario; the simulator's file, its SHA-256, and its bytes; and the kernel's
-/// file with its SHA-256.
+/// A law as Python gives it: its name in the scenario; the simulator's file, its SHA-256, and its bytes; and the
+/// kernel's file with its SHA-256.
 type LawFile = (String, Option<(String, String, PyBackedBytes)>, Option<(String, String)>);
 
 fn files(lists: Option<Vec<List>>, laws: Option<Vec<LawFile>>) -> PyResult<Files> {

@@ -43,7 +43,9 @@ pub struct Rule {
 
 /// Shows the call trace of a panic (linux/testbed/backtrace.c).
 const BACKTRACE: &str = "backtrace.ko";
-/// Level up to which the console shows what the kernel says (`KERN_DEBUG` of include/linux/kern_levels.h is 7).
+/// Level up to which the console shows what the kernel says (its own word is `KERN_INFO`, 6; the console shows what is
+/// below its level: `printk` in
+/// [sysctl/kernel.rst](https://elixir.bootlin.com/linux/v6.12/source/Documentation/admin-guide/sysctl/kernel.rst)).
 const INFORMATION: u8 = 7;
 /// Most flows: the port numbers from 10000 upwards identify them.
 const MAX_FLOWS: usize = 50_000;

@@ -42,7 +42,7 @@ struct Given<'a> {
 }
 
 impl Given<'_> {
-    /// Of a law that the simulator has, too, those of its parameters that the module has; others only at their default.
+    /// Adds the parameters of a law. The simulator's form of it may have others, but at their defaults only.
     fn add_options(&mut self, module: &UserModule, place: &str, config: ExternalConfig) {
         for (parameter, value) in config.law().parameters() {
             let is_known = module.parameters.contains_key(&parameter.name);

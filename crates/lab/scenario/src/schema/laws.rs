@@ -25,7 +25,7 @@ pub struct LawFiles {
     pub simulator: Option<String>,
     /// SHA-256 of that file, filled in when it is read: a scenario that has it takes no other file.
     pub simulator_sha256: Option<String>,
-    /// Its kernel module in C, with which Linux runs it: a congestion control, or a queue discipline, of the law's name.
+    /// Its kernel module in C, with which Linux runs it: a congestion control or a queue discipline of this name.
     pub kernel: Option<String>,
     /// SHA-256 of that file and of what it includes of its folder, filled in when it is read.
     pub kernel_sha256: Option<String>,
