@@ -40,6 +40,8 @@ void route_add(int host, uint32_t network, int length, uint32_t gateway, const s
 /* Adds a queue discipline; `options` is the content of TCA_OPTIONS. */
 void qdisc_add(int host, const char *device, uint32_t parent, uint32_t handle, const char *kind, const void *options,
 	       size_t size);
+/* Removes every discipline that was added at the root of a device, with all below it. */
+void qdiscs_remove(void);
 /*
  * Captures packets that arrive at a device as those of interface `interface`; the module of the
  * lines must capture too.

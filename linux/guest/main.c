@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Reads /config line by line and carries out its instructions. */
 #include "guest.h"
+#include "modules.h"
 #include "mounts.h"
 #include "script.h"
 #include "words.h"
@@ -182,6 +183,17 @@ static void obey(struct words *w)
 
 		join(w, parameters, sizeof(parameters));
 		module_load(path, parameters);
+	} else if (strcmp(verb, "load") == 0) {
+		/* load NAME [PARAMETERS]: a module that the user wrote. */
+		const char *name = text(w);
+		char parameters[1024];
+
+		join(w, parameters, sizeof(parameters));
+		user_module_load(name, parameters);
+	} else if (strcmp(verb, "known") == 0) {
+		/* known [CANDIDATE...] */
+		w->word[w->count] = NULL;
+		user_modules_known((const char *const *)&w->word[w->next]);
 	} else if (strcmp(verb, "host") == 0) {
 		host_add(text(w));
 	} else if (strcmp(verb, "sysctl") == 0 || strcmp(verb, "write") == 0 || strcmp(verb, "try") == 0) {
@@ -242,6 +254,7 @@ static void obey(struct words *w)
 		queue_show(at, device, parent, (uint32_t)number(w));
 	} else if (strcmp(verb, "halt") == 0) {
 		fail_in_line(0);
+		user_modules_unload(false);
 		power_off();
 	} else if (strcmp(verb, "path") == 0) {
 		int at = host(w);
@@ -281,6 +294,7 @@ static void obey(struct words *w)
 
 		fail_in_line(0);
 		flows_run(duration, sample, window);
+		user_modules_unload(true);
 		power_off();
 	} else if (!script_obey(verb, w)) {
 		fail("no verb `%s`", verb);

@@ -23,3 +23,11 @@ void mount_processes(void)
 	if (mount("proc", "/proc", "proc", 0, NULL))
 		fail_errno("cannot mount /proc");
 }
+
+void mount_kernel_objects(void)
+{
+	if (mkdir("/sys", 0755) && errno != EEXIST)
+		fail_errno("cannot make /sys");
+	if (mount("sysfs", "/sys", "sysfs", 0, NULL))
+		fail_errno("cannot mount /sys");
+}

@@ -7,5 +7,7 @@
 void mount_devices(void);
 /* /proc */
 void mount_processes(void);
+/* /sys */
+void mount_kernel_objects(void);
 
 #endif

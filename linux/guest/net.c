@@ -12,6 +12,7 @@
 #include <net/if.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -245,6 +246,27 @@ void route_add(int host, uint32_t network, int length, uint32_t gateway, const s
 	host_request(host, &m, "cannot add a route");
 }
 
+/* Disciplines at the roots of devices. */
+static struct root {
+	int host, device;
+	uint32_t handle;
+} *roots;
+static size_t root_count;
+
+static void note_root(int host, int device, uint32_t handle)
+{
+	for (size_t i = 0; i < root_count; i++) {
+		if (roots[i].host == host && roots[i].device == device) {
+			roots[i].handle = handle;
+			return;
+		}
+	}
+	roots = realloc(roots, (root_count + 1) * sizeof(*roots));
+	if (!roots)
+		fail_errno("cannot remember a queue discipline");
+	roots[root_count++] = (struct root){ host, device, handle };
+}
+
 void qdisc_add(int host, const char *device, uint32_t parent, uint32_t handle, const char *kind, const void *options,
 	       size_t size)
 {
@@ -263,6 +285,25 @@ void qdisc_add(int host, const char *device, uint32_t parent, uint32_t handle, c
 		message_put(&m, TCA_OPTIONS | NLA_F_NESTED, options, size);
 	snprintf(what, sizeof(what), "cannot add the queue discipline `%s`", kind);
 	host_request(host, &m, what);
+	if (parent == TC_H_ROOT)
+		note_root(host, traffic.tcm_ifindex, handle);
+}
+
+void qdiscs_remove(void)
+{
+	for (size_t i = 0; i < root_count; i++) {
+		struct message m;
+		struct tcmsg traffic = {
+			.tcm_family = AF_UNSPEC,
+			.tcm_ifindex = roots[i].device,
+			.tcm_parent = TC_H_ROOT,
+			.tcm_handle = roots[i].handle,
+		};
+
+		message_start(&m, RTM_DELQDISC, 0, &traffic, sizeof(traffic));
+		host_request(roots[i].host, &m, "cannot remove a queue discipline");
+	}
+	root_count = 0;
 }
 
 void capture_add(int host, const char *device, uint32_t interface)

@@ -57,6 +57,10 @@ static struct line_record *ring;
  */
 static u64 written, taken;
 static bool lost;
+/* Packets that a discipline below a line took and neither gave back nor freed so far. */
+static ulong held;
+module_param(held, ulong, 0444);
+MODULE_PARM_DESC(held, "Packets that disciplines below lines have");
 /* The reader is woken when half of the ring is filled, whatever the rates of the lines. */
 static DECLARE_WAIT_QUEUE_HEAD(reader);
 
@@ -98,6 +102,8 @@ struct line_sched {
 	struct line_opportunities opportunities;
 	bool down;			/* without a packet on the wire the line is busy until free_ns: the end of the outage, or the
 					 * next opportunity */
+	u64 refused_ns;			/* since when the child has given nothing although packets wait; 0: it gives */
+	u32 refused;			/* packets that wait in it since then */
 	struct sk_buff_head sent;	/* packets in propagation; their stamp is the time of arrival */
 };
 
@@ -131,14 +137,22 @@ static void remember(const struct line_sched *q, struct sk_buff *skb, u64 now, u
 		return;
 	skb_orphan(skb);
 	skb->destructor = line_dropped;
+	held++;
 	skb->tstamp = ns_to_ktime(now);
 	skb->mark = ecn | ecn << 2;
+}
+
+static void give_up(struct sk_buff *skb)
+{
+	if (skb->destructor == line_dropped)
+		held--;
 }
 
 static void forget(struct sk_buff *skb)
 {
 	if (segments_owned(skb))
 		return;
+	give_up(skb);
 	skb->destructor = NULL;
 	skb->tstamp = 0;
 	skb->mark = 0;
@@ -225,6 +239,7 @@ static void record_drop(const struct line_sched *q, const struct sk_buff *skb, e
 /* Only while a child is being asked; otherwise the testbed is being taken down. */
 static void line_dropped(struct sk_buff *skb)
 {
+	held--;
 	if (asking)
 		record_drop(asking, skb, LINE_DROPPED);
 }
@@ -404,8 +419,10 @@ static int line_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff *
 			dropped = true;
 		else
 			record_drop(q, freed, LINE_EVICTED);
-		if (!segments_owned(freed))
+		if (!segments_owned(freed)) {
+			give_up(freed);
 			freed->destructor = NULL;
+		}
 	}
 	if (r) {
 		r->backlog_bytes = q->child->qstats.backlog;
@@ -450,6 +467,11 @@ static struct sk_buff *line_next(struct Qdisc *sch)
 		skb = q->child->dequeue(q->child);
 		asking = NULL;
 		restore_header(sch, header);
+		if (skb || !q->child->q.qlen)
+			q->refused_ns = 0;
+		else if (!q->refused_ns)
+			q->refused_ns = line_now(q);
+		q->refused = q->child->q.qlen;
 		if (!skb || !skb_is_gso(skb))
 			return skb;
 		sch->q.qlen--;
@@ -671,6 +693,9 @@ static void line_destroy(struct Qdisc *sch)
 	struct line_sched *q = qdisc_priv(sch);
 
 	qdisc_watchdog_cancel(&q->watchdog);
+	if (q->refused_ns)
+		pr_err("shoal-line: %pS has given nothing for %llu ns although %u packets wait\n", q->child->dequeue,
+		       line_now(q) - q->refused_ns, q->refused);
 	qdisc_put(q->child);
 }
 

@@ -54,10 +54,12 @@ class Scenario:
         file_name: str,
         overrides: Sequence[tuple[str, str]],
         lists: Sequence[tuple[str, bytes, bytes, tuple[list[str], bytes, bytes] | None]] | None = None,
-        laws: Sequence[tuple[str, str, str, bytes]] | None = None,
+        laws: Sequence[tuple[str, tuple[str, str, bytes] | None, tuple[str, str] | None]] | None = None,
     ) -> Scenario: ...
     def overridden(
-        self, overrides: Sequence[tuple[str, str]], laws: Sequence[tuple[str, str, str, bytes]] | None = None
+        self,
+        overrides: Sequence[tuple[str, str]],
+        laws: Sequence[tuple[str, tuple[str, str, bytes] | None, tuple[str, str] | None]] | None = None,
     ) -> Scenario: ...
     @property
     def warnings(self) -> list[str]: ...
@@ -135,7 +137,7 @@ def json_to_toml(
     text: str,
     name: str,
     lists: Sequence[tuple[str, bytes, bytes, tuple[list[str], bytes, bytes] | None]] | None = None,
-    laws: Sequence[tuple[str, str, str, bytes]] | None = None,
+    laws: Sequence[tuple[str, tuple[str, str, bytes] | None, tuple[str, str] | None]] | None = None,
 ) -> str: ...
 def conformance_on_model(text: str, folder: str | PathLike[str]) -> str: ...
 def conformance_program(text: str, folder: str | PathLike[str]) -> str: ...

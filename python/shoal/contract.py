@@ -673,6 +673,8 @@ class LinuxRun(TypedDict):
     modules: str
     #: Program that drove the flows instead of the guest's own.
     generator: NotRequired[str]
+    #: Kernel modules of the user.
+    laws: NotRequired[list[ModuleRun]]
     #: How guest processes ran; each mode has its own sample path.
     mode: str
     #: Time between samples of the sockets, in seconds: a hundredth of the duration and 10 ms at most, unless bins of
@@ -685,3 +687,26 @@ class LinuxRun(TypedDict):
     #: What programs would show of the first sender and of the first receiver with the same settings: host, program,
     #: text. Settings are those that the kernel has, and counters are those at the end.
     shown: list[list[str]]
+
+
+class ModuleRun(TypedDict):
+    """A kernel module of the user that was loaded."""
+
+    #: Name of the module.
+    name: str
+    #: Its source file.
+    source: str
+    #: SHA-256 of its source.
+    source_sha256: str
+    #: SHA-256 of each file of the same folder that it includes.
+    includes: dict[str, str]
+    #: SHA-256 of what was loaded.
+    module_sha256: str
+    #: What compiled it.
+    compiler: str
+    #: Release of the kernel that it was compiled for.
+    kernel: str
+    #: Names of the congestion controls that it registers.
+    controllers: list[str]
+    #: Names of the queue disciplines that it registers.
+    disciplines: list[str]

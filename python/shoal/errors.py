@@ -9,6 +9,7 @@ __all__ = [
     "CacheWarning",
     "Cancelled",
     "LawError",
+    "ModuleWarning",
     "OutputError",
     "ScenarioError",
     "ShoalError",
@@ -94,6 +95,10 @@ class SweepFailedError(ShoalError, RuntimeError):
 
 class CacheWarning(UserWarning):
     """Finished runs could not be kept in the cache; the results are complete."""
+
+
+class ModuleWarning(UserWarning):
+    """What the compiler says of a user's kernel module, or the kernel while it runs; the results are complete."""
 
 
 class StoreWarning(UserWarning):

@@ -1,4 +1,4 @@
-"""Laws of one's own in files: controllers that a scenario names.
+"""Laws of one's own in files: controllers and queues that a scenario names.
 
 A resolved scenario has a table ``laws`` with the file of each law and its SHA-256; the file itself is given to the
 native module beside it, and is read again where that is made anew.
@@ -7,8 +7,11 @@ native module beside it, and is read again where that is made anew.
 from __future__ import annotations
 
 import hashlib
+import re
+import shutil
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +23,29 @@ _max_bytes = 4 << 20
 _prefix = "file:"
 # A scenario without these has no laws.
 _words = (_prefix, "laws")
+_keys = ("simulator", "simulator_sha256", "kernel", "kernel_sha256")
 # Files that have been read, by their SHA-256: a scenario may be made again where they are not.
 _kept: dict[str, bytes] = {}
 
-#: A law as the native module takes it: its name in the scenario, its file, the SHA-256 of its bytes, and these.
-GivenLaw = tuple[str, str, str, bytes]
+#: A law as the native module takes it: its name in the scenario; the simulator's file, the SHA-256 of its bytes, and
+#: these; the kernel's file and its SHA-256.
+GivenLaw = tuple[str, tuple[str, str, bytes] | None, tuple[str, str] | None]
+
+
+@dataclass(frozen=True)
+class Named:
+    """What a scenario says of a law: its files, and their SHA-256 if they are written."""
+
+    simulator: str | None = None
+    simulator_sha256: str | None = None
+    kernel: str | None = None
+    kernel_sha256: str | None = None
+    #: Whether somebody named the simulator's file who replaced a value: it is relative to where that one is, then.
+    is_replaced: bool = False
 
 
 def is_law(name: str) -> bool:
-    """Whether a name is that of a law's file: WebAssembly, or its text form."""
+    """Whether a name is that of a law's file for the simulator: WebAssembly, or its text form."""
     return name.endswith((".wasm", ".wat"))
 
 
@@ -51,54 +68,112 @@ def given_laws(text: str, overrides: Iterable[tuple[str, str]], base: Path) -> l
     ScenarioError
         A file is too long.
     """
-    laws = []
-    for name, (file, expected, is_replaced) in _named(text, tuple(overrides)).items():
-        content = _kept.get(expected) if expected else None
-        if content is None:
-            content = read_law(_path(file, base, is_replaced=is_replaced))
-        digest = hashlib.sha256(content).hexdigest()
-        _kept[digest] = content
-        laws.append((name, file, digest, content))
+    laws: list[GivenLaw] = []
+    for name, law in _named(text, tuple(overrides)).items():
+        simulator = kernel = None
+        if law.simulator is not None:
+            content = _kept.get(law.simulator_sha256 or "")
+            if content is None:
+                here = Path(law.simulator)
+                replaced = law.is_replaced and here.is_file()
+                content = read_law(here if replaced else law_path(law.simulator, base))
+            digest = hashlib.sha256(content).hexdigest()
+            _kept[digest] = content
+            simulator = (law.simulator, digest, content)
+        if law.kernel is not None:
+            kernel = (law.kernel, kernel_sha256(law.kernel, law.kernel_sha256, base))
+        laws.append((name, simulator, kernel))
     return laws
 
 
 def law_files(text: str, file: Path) -> list[Path]:
     """The files of the laws that a scenario file names."""
-    return [file.parent / path for path, *_ in _named(text, ()).values()]
+    named = _named(text, ()).values()
+    return [file.parent / path for law in named for path in (law.simulator, law.kernel) if path is not None]
 
 
 def keep_laws(resolved: Mapping[str, Any], folder: Path, base: Path) -> None:
     """Copy the laws of a resolved scenario into the folder where it is written, so that it can be run from there."""
     for files in resolved.get("laws", {}).values():
-        target = folder / Path(files["simulator"]).name
-        if not target.exists():
-            content = _kept.get(files["simulator_sha256"])
-            target.write_bytes(read_law(_path(files["simulator"], base)) if content is None else content)
+        for key in ("simulator", "kernel"):
+            if (file := files.get(key)) is None:
+                continue
+            sources = [law_path(file, base)]
+            if key == "kernel" and sources[0].is_file():
+                sources += [sources[0].parent / name for name in _included(sources[0])]
+            for source in sources:
+                _copy(source, folder / source.name, files[f"{key}_sha256"])
 
 
-def _named(text: str, overrides: tuple[tuple[str, str], ...]) -> dict[str, tuple[str, str | None, bool]]:
-    """File, SHA-256 if the scenario has it, and whether an override names it, of each law by the law's name."""
+def kernel_sha256(file: str, digest: str | None, base: Path) -> str:
+    """SHA-256 of a kernel module's source and of what it includes of its folder.
+
+    A file that is not there, but has been read with this digest, is that of a scenario that was written elsewhere.
+    """
+    path = law_path(file, base)
+    if digest is not None and digest in _kept and not path.is_file():
+        return digest
+    content = read_law(path)
+    for name in _included(path):
+        content += b"\0" + read_law(path.parent / name)
+    digest = hashlib.sha256(content).hexdigest()
+    _kept[digest] = path.read_bytes()
+    return digest
+
+
+def law_path(file: str, base: Path) -> Path:
+    """Where a file is: beside the scenario, as it is named, or as a copy in a folder of results."""
+    beside, path = base / Path(file).name, base / file
+    return beside if beside.is_file() and not path.is_file() else path
+
+
+def _copy(source: Path, target: Path, digest: str) -> None:
+    if target.exists():
+        return
+    if not source.is_file() and (content := _kept.get(digest)) is not None:
+        target.write_bytes(content)
+    else:
+        shutil.copyfile(source, target)
+
+
+def _included(source: Path) -> list[str]:
+    """Files of its folder that a C file includes, themselves and by those."""
+    names: dict[str, None] = {}
+    waiting = [source]
+    while waiting:
+        for name in re.findall(r'^\s*#\s*include\s*"([^"]+)"', waiting.pop().read_text("utf-8", "replace"), flags=re.M):
+            if name not in names and (path := source.parent / name).is_file():
+                names[name] = None
+                waiting.append(path)
+    return sorted(names)
+
+
+def _named(text: str, overrides: tuple[tuple[str, str], ...]) -> dict[str, Named]:
+    """Files and, if the scenario has them, their SHA-256 of each law, by the law's name."""
     # Most scenarios have no laws, and are read thousands of times.
-    if not any(word in part for part in (text, *(part for pair in overrides for part in pair)) for word in _words):
+    parts = (text, *(part for pair in overrides for part in pair))
+    if not any(word in part for part in parts for word in _words):
         return {}
-    names: dict[str, tuple[str, str | None, bool]] = {}
     try:
         scenario = read_toml(text, "")
     except tomllib.TOMLDecodeError:
         scenario = {}
+    names: dict[str, Named] = {}
     tables = scenario.get("laws")
     for name, files in tables.items() if isinstance(tables, dict) else ():
-        if isinstance(files, dict) and isinstance(files.get("simulator"), str):
-            names[name] = (files["simulator"], files.get("simulator_sha256"), False)
+        if isinstance(files, dict):
+            known = {key: files[key] for key in _keys if isinstance(files.get(key), str)}
+            names[name] = Named(**known)
     for name in _mentioned(scenario.get("flows")):
-        names.setdefault(name, (name.removeprefix(_prefix), None, False))
+        names.setdefault(name, Named(simulator=name.removeprefix(_prefix)))
     for key, value in overrides:
         law, _, which = key.removeprefix("laws.").rpartition(".")
         read = parsed(value)
-        if key.startswith("laws.") and which == "simulator" and isinstance(read, str):
-            names[law] = (read, None, True)
+        if key.startswith("laws.") and which in ("simulator", "kernel") and isinstance(read, str):
+            changed = {which: read, f"{which}_sha256": None, "is_replaced": True}
+            names[law] = replace(names.get(law, Named()), **changed)
         for name in _mentioned({key.rpartition(".")[2]: read}):
-            names.setdefault(name, (name.removeprefix(_prefix), None, True))
+            names.setdefault(name, Named(simulator=name.removeprefix(_prefix), is_replaced=True))
     return names
 
 
@@ -112,17 +187,6 @@ def _mentioned(value: object) -> Iterator[str]:
     elif isinstance(value, list):
         for below in value:
             yield from _mentioned(below)
-
-
-def _path(file: str, base: Path, *, is_replaced: bool = False) -> Path:
-    """Where a file is.
-
-    A scenario names files relative to itself, and a folder of results has copies of them; what replaces a value of the
-    scenario is said by somebody else, whose files are relative to where they are.
-    """
-    paths = [Path(file)] if is_replaced else []
-    paths += [base / file, base / Path(file).name]
-    return next((path for path in paths if path.is_file()), paths[0])
 
 
 def read_law(path: Path) -> bytes:

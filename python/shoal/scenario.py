@@ -170,18 +170,18 @@ class Scenario:
                 )
         _refuse_deep_overrides(overrides)
         # Reading the text again would give the same and take three times as long.
-        changed = self.native.overridden(overrides, given_laws("", overrides, self._base))
+        changed = self.native.overridden(overrides, given_laws("", overrides, self.base))
         return Scenario(self.text, self.name, (*self.overrides, *overrides), self.file_warnings, changed)
 
     @cached_property
     def native(self) -> _native.Scenario:
         """The scenario as the Rust side holds it: read, checked and planned once."""
-        lists = given_lists(self.text, self.overrides, self._base)
-        laws = given_laws(self.text, self.overrides, self._base)
+        lists = given_lists(self.text, self.overrides, self.base)
+        laws = given_laws(self.text, self.overrides, self.base)
         return _native.Scenario(self.text, self.name, list(self.overrides), lists, laws)
 
     @property
-    def _base(self) -> Path:
+    def base(self) -> Path:
         """The folder to which the files that the scenario names are relative."""
         return Path(self.name).parent
 
@@ -231,8 +231,8 @@ class Scenario:
         from shoal.files import write_text
 
         write_text(folder / name, self.to_toml())
-        keep_lists(self.resolved, folder, self._base)
-        keep_laws(self.resolved, folder, self._base)
+        keep_lists(self.resolved, folder, self.base)
+        keep_laws(self.resolved, folder, self.base)
 
     def __repr__(self) -> str:
         if "native" not in vars(self):  # it was refused, and a debugger shows it

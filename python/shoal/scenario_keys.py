@@ -284,8 +284,29 @@ class Wred(TypedDict):
     kind: Literal["wred"]
 
 
+class ModuleOption(TypedDict):
+    """Keys: the table module option."""
+
+    attribute: int
+    u8: NotRequired[int]
+    u16: NotRequired[int]
+    u32: NotRequired[int]
+    u64: NotRequired[int]
+    text: NotRequired[str]
+    hex: NotRequired[str]
+
+
+class Module(TypedDict):
+    """Keys: A queue discipline of your own from a kernel module: on the real kernel only."""
+
+    name: str
+    parameters: NotRequired[list[str]]
+    options: NotRequired[list[ModuleOption]]
+    kind: Literal["module"]
+
+
 ClassesQueueAqm: TypeAlias = (Fifo | Step | Red | LinuxRed | DualRed | OpenLoop | Coupled | DualqCoupled | Dualpi2 |
-    Codel | FqCodel | Pie | Gred | Pi2 | Wred)
+    Codel | FqCodel | Pie | Gred | Pi2 | Wred | Module)
 
 
 class ClassesQueue(TypedDict):
@@ -313,7 +334,7 @@ class Classes(TypedDict):
 
 
 BottleneckAqm: TypeAlias = (Fifo | Step | Red | LinuxRed | DualRed | OpenLoop | Coupled | DualqCoupled | Dualpi2 | Codel
-    | FqCodel | Pie | Gred | Pi2 | Wred | Classes)
+    | FqCodel | Pie | Gred | Pi2 | Wred | Classes | Module)
 
 
 class Changes(TypedDict):
@@ -591,6 +612,8 @@ class Law(TypedDict):
 
     simulator: NotRequired[str]
     simulator_sha256: NotRequired[str]
+    kernel: NotRequired[str]
+    kernel_sha256: NotRequired[str]
 
 
 class FlowCcOptionsGain(TypedDict):

@@ -60,15 +60,17 @@ class Sizes:
         return sum((high - low) * (size + before) / 2 for (before, low), (size, high) in pairs)
 
 
-def scenario_with_sizes(path: Path, files: Mapping[str, Path]) -> tuple[Scenario, list[str]]:
+def scenario_with_sizes(
+    path: Path, files: Mapping[str, Path], laws: Sequence[tuple[str, str]] = ()
+) -> tuple[Scenario, list[str]]:
     """The scenario of a file with distributions of transfer sizes from other files written into it, and their notes.
 
-    Its flows may name the distributions, so the file is only checked together with them.
+    Its flows may name the distributions, and ``laws``, so the file is only checked together with them.
     """
     read = {name: read_sizes(file) for name, file in files.items()}
     tables = [(f"distributions.{name}", toml_value(sizes.table)) for name, sizes in read.items()]
     notes = [f"`{name}`: {note}" for name, sizes in read.items() for note in sizes.notes]
-    return read_scenario(path, tables), notes
+    return read_scenario(path, [*laws, *tables]), notes
 
 
 def read_sizes(path: str | Path) -> Sizes:

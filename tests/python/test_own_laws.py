@@ -172,9 +172,7 @@ def test_the_skeleton_builds_passes_its_test_and_is_the_law_that_it_is_like(
     own = scenario.override({"flows.law.cc": f"file:{folder / 'my-law' / 'my-law.wasm'}"})
     # The built-in DCTCP has other policies on other stacks, which the file leaves out.
     for stack in ("linux-6", "linux-3.2", "freebsd-14") if like == "reno" else ("linux-6",):
-        built_in, of_file = (
-            shoal.run(plan.override({"flows.law.stack": stack})).groups for plan in (scenario, own)
-        )
+        built_in, of_file = (shoal.run(plan.override({"flows.law.stack": stack})).groups for plan in (scenario, own))
         assert [group | {"cc": ""} for group in of_file] == [group | {"cc": ""} for group in built_in]
 
 

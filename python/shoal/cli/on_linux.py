@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shoal.cli.console import data, talk
@@ -37,6 +38,25 @@ def find_linux(
     image = find_image()
     limits = Limits(wall_s=wall_limit_s, stall_s=stall_limit_s or Limits.stall_s)
     return replace(image, iperf3=None if generator is None else find_iperf3(generator), limits=limits)
+
+
+def names_of_modules(files: Sequence[Path]) -> dict[str, Path]:
+    """Compile modules of the user; gives the file of each congestion control and queue discipline that they register.
+
+    Raises
+    ------
+    ModuleError
+        One is no module, or two of them register the same.
+    """
+    if not files:
+        return {}
+    from shoal.linux import find_image
+    from shoal.linux.user_modules import refuse_shared_names, user_module
+
+    image = find_image()
+    modules = [user_module(file, image) for file in files]
+    refuse_shared_names(modules)
+    return {name: module.file.source for module in modules for name in (*module.controllers, *module.disciplines)}
 
 
 def prepare_linux(scenarios: Iterable[Scenario], image: Image) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -160,7 +161,7 @@ def read_template(
     path: Path, settings: Sequence[str] | None, names: Sequence[str], sizes: Sequence[str] | None = None
 ) -> Template:
     """Read a scenario file that leaves some keys or variables open; ``--set`` may compute values from variables."""
-    return template_of(_with_sizes(path, sizes), [pair_of(setting) for setting in settings or []], names)
+    return template_of(_with_sizes(path, sizes, {}), [pair_of(setting) for setting in settings or []], names)
 
 
 def read_scenario(
@@ -168,23 +169,26 @@ def read_scenario(
     settings: Sequence[str] | None,
     trace: Sequence[str] | None = None,
     sizes: Sequence[str] | None = None,
+    modules: Mapping[str, Path] | None = None,
 ) -> Scenario:
-    """Read a scenario file and apply ``--sizes``, ``--set`` and ``--trace``."""
+    """Read a scenario file and apply ``--sizes``, ``--module``, ``--set`` and ``--trace``."""
     pairs = [pair_of(setting) for setting in settings or []]
     pairs += [pair for item in trace or [] for word in item.split(",") for pair in trace_setting(word)]
-    scenario = _with_sizes(path, sizes)
+    scenario = _with_sizes(path, sizes, modules or {})
     return scenario.set_text(*pairs) if pairs else scenario
 
 
-def _with_sizes(path: Path, sizes: Sequence[str] | None) -> Scenario:
-    """The scenario with distributions of transfer sizes from files written into it."""
+def _with_sizes(path: Path, sizes: Sequence[str] | None, modules: Mapping[str, Path]) -> Scenario:
+    """The scenario with distributions of transfer sizes from files, and laws that are modules, written into it."""
     files: dict[str, Path] = {}
     for text in sizes or []:
         name, equals, file = text.partition("=")
         if not equals or not name.strip() or not file.strip():
             raise UsageError(f"`--sizes {text}` is not NAME=FILE", hint="as in --sizes mine=sizes.csv")
         files[name.strip()] = Path(file.strip())
-    scenario, notes = scenario_with_sizes(find_scenario(path), files)
+    scenario_file = find_scenario(path)
+    laws = [(f"laws.{name}.kernel", os.path.relpath(file, scenario_file.parent)) for name, file in modules.items()]
+    scenario, notes = scenario_with_sizes(scenario_file, files, laws)
     say_files(scenario, notes)
     return scenario
 

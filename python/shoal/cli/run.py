@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,13 @@ import typer
 from shoal.cli import options
 from shoal.cli.console import data, talk
 from shoal.cli.declare import option
-from shoal.cli.on_linux import explain_linux, find_linux, prepare_linux, refuse_limits_without_linux
+from shoal.cli.on_linux import (
+    explain_linux,
+    find_linux,
+    names_of_modules,
+    prepare_linux,
+    refuse_limits_without_linux,
+)
 from shoal.cli.out import keep_again, keep_command, results_in, say_written
 from shoal.cli.planes import Plane
 from shoal.errors import UsageError
@@ -73,6 +79,15 @@ _Generator = Annotated[
     str | None,
     option("--generator", "PROGRAM", "With --on linux: [cyan]iperf3[/], or the path of one, drives the bulk flows."),
 ]
+_Modules = Annotated[
+    list[Path] | None,
+    option(
+        "--module",
+        "FILE",
+        "With --on linux: a C file with a congestion control or a queue discipline, which is compiled and loaded; "
+        "[cyan]cc[/], or the name of an aqm of the kind [cyan]module[/], is what it registers. Repeatable.",
+    ),
+]
 _Explain = Annotated[
     bool, typer.Option("--explain", help="With --on linux: show what the scenario becomes there, and run nothing.")
 ]
@@ -95,6 +110,7 @@ def run(
     workers: options.Workers = None,
     threads: _Threads = None,
     generator: _Generator = None,
+    module: _Modules = None,
     wall_limit: options.WallLimit = None,
     stall_limit: options.StallLimit = None,
     explain: _Explain = False,
@@ -112,14 +128,15 @@ def run(
       shoal run my.toml --pcap my.pcapng
       shoal run single-red.toml dual-red.toml --out results/compared
       shoal run step-single --on linux
+      shoal run my.toml --on linux --module my_cc.c
     """
-    _check_plane(on, generator, explain=explain)
+    _check_plane(on, generator, module, explain=explain)
     refuse_limits_without_linux(wall_limit, stall_limit, on_linux=on is Plane.LINUX)
     _check_seeds(seed, seeds)
     _check_threads(threads, seeds, on)
-    loaded = {_label(path): options.read_scenario(path, set_, trace, sizes) for path in scenarios}
-    if len(loaded) < len(scenarios):
-        raise UsageError("two scenarios have the same file name", hint="rename one: the name labels the results")
+    registered = names_of_modules(module or ())
+    loaded = {_label(path): options.read_scenario(path, set_, trace, sizes, registered) for path in scenarios}
+    _check_labels(loaded, scenarios)
     _check_capture(pcap, loaded, payload=pcap_payload, seeds=seeds)
     if out is not None:
         refuse_existing(out, force=force)
@@ -143,17 +160,21 @@ def run(
     say_written(out)
     if pcap is not None:
         talk.note(f"wrote {pcap}")
-    if as_json:
-        _print_json(runs, several_seeds=seeds is not None)
-    else:
-        _print(runs)
+    _print(runs, as_json=as_json, several_seeds=seeds is not None)
 
 
-def _check_plane(on: Plane, generator: str | None, *, explain: bool) -> None:
+def _check_plane(on: Plane, generator: str | None, modules: list[Path] | None, *, explain: bool) -> None:
+    if modules and on is not Plane.LINUX:
+        raise UsageError("--module names a kernel module", hint="add --on linux")
     if generator is not None and on is not Plane.LINUX:
         raise UsageError("--generator names a program that runs on Linux", hint="add --on linux")
     if explain and on is not Plane.LINUX:
         raise UsageError("--explain shows what a scenario becomes on Linux", hint="add --on linux")
+
+
+def _check_labels(loaded: Mapping[str, Scenario], scenarios: Sequence[Path]) -> None:
+    if len(loaded) < len(scenarios):
+        raise UsageError("two scenarios have the same file name", hint="rename one: the name labels the results")
 
 
 def _check_capture(pcap: Path | None, scenarios: Mapping[str, Scenario], *, payload: bool, seeds: int | None) -> None:
@@ -311,7 +332,10 @@ def _print_json(runs: Mapping[str, Results], *, several_seeds: bool) -> None:
     data.json(json.dumps({"schema": schema_version, "runs": objects}, indent=2, allow_nan=False))
 
 
-def _print(runs: Mapping[str, Results]) -> None:
+def _print(runs: Mapping[str, Results], *, as_json: bool, several_seeds: bool) -> None:
+    if as_json:
+        _print_json(runs, several_seeds=several_seeds)
+        return
     if len(runs) > 1:
         data.table(comparison_table(list(runs.items())))
         for label, results in runs.items():

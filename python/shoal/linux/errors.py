@@ -9,5 +9,9 @@ class LinuxError(ShoalError):
     """The kernel or its helpers cannot be built or found."""
 
 
+class ModuleError(LinuxError):
+    """A user's kernel module is none, does not compile, or does something wrong; the message shows the place in it."""
+
+
 class GuestError(ShoalError):
     """A run on the kernel failed; the message ends with what its console showed last."""

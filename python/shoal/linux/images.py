@@ -19,6 +19,7 @@ from shoal.linux.limits import Limits
 from shoal.linux.places import cache, digest, files, filling_cache, locked, sources
 from shoal.linux.programs import Program
 from shoal.linux.tools import build_environment
+from shoal.linux.user_module import UserModule
 
 _module_files = ("*.c", "*.h", "law/*.h", "uapi/*.h", "Kbuild")
 
@@ -35,11 +36,14 @@ class Image:
         Drives bulk flows instead of the guest's own sender and receiver.
     limits
         How long its guests may take.
+    modules
+        Modules of the user that its guests load.
     """
 
     folder: Path
     iperf3: Program | None = None
     limits: Limits = field(default_factory=Limits)
+    modules: tuple[UserModule, ...] = ()
 
     @property
     def linux(self) -> Path:
@@ -49,7 +53,8 @@ class Image:
     @cached_property
     def description(self) -> str:
         """JSON that plans and results need: the kernel with our modules."""
-        build = {"build": self.folder.name, "modules": self._helpers_digest}
+        build: dict[str, Any] = {"build": self.folder.name, "modules": self._helpers_digest}
+        build["user_modules"] = [module.description for module in self.modules]
         return _description(json.loads((self.folder / "kernel.json").read_text(encoding="utf-8")) | build, self.iperf3)
 
     @property

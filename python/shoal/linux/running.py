@@ -11,6 +11,7 @@ from shoal.files import is_capture, reserved_file
 from shoal.linux.guest import guest_folder, run_guest
 from shoal.linux.images import Image, Unbuilt, find_image
 from shoal.linux.limits import Limits
+from shoal.linux.user_modules import with_laws_of
 from shoal.results import Result
 from shoal.scenario import Scenario
 from shoal.seeds import checked_seed
@@ -26,6 +27,7 @@ def plan(
     ScenarioError
         The message lists everything that Linux cannot express, and why.
     """
+    image = with_laws_of(scenario, image)
     return scenario.native.linux_plan(image.description, seed=seed, captures=captures)
 
 
@@ -101,6 +103,7 @@ def finished_on_linux(
     """:func:`run_on_linux`, with the run as the Rust side holds it."""
     if seed is not None:
         seed = checked_seed(seed)
+    image = with_laws_of(scenario, image)
     planned = plan(scenario, image, seed=seed, captures=pcap is not None)
     with guest_folder() as folder:
         run_guest(
@@ -112,6 +115,7 @@ def finished_on_linux(
             progress=progress,
             cancel=cancel,
             limits=limits,
+            modules=tuple(module.file for module in image.modules),
         )
         finished = planned.result(folder)
         if pcap is not None:

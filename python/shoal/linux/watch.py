@@ -20,6 +20,7 @@ _console_lines = 20
 _pulse_s = 0.1
 # A caller that was stopped (Ctrl-Z), or had no processor, has watched for no longer than this between two looks.
 _longest_look_s = 1.0
+_of_modules = "shoal-module "
 # Thousandths of the scenario's virtual time.
 _progress = re.compile(r"^shoal-progress (\d+)$")
 
@@ -31,12 +32,23 @@ class Watch:
     ----------
     console
         The last lines that were not about progress.
+    heard
+        What the guest said of a user's modules.
+    look
+        Called a few times a second; raises what it finds.
     """
 
     def __init__(
-        self, limits: Limits, progress: Callable[[float], object] | None, cancel: _native.Cancel | None
+        self,
+        limits: Limits,
+        progress: Callable[[float], object] | None,
+        cancel: _native.Cancel | None,
+        *,
+        console_lines: int | None = None,
     ) -> None:
-        self.console: deque[str] = deque(maxlen=_console_lines)
+        self.console: deque[str] = deque(maxlen=console_lines or _console_lines)
+        self.heard: list[str] = []
+        self.look: Callable[[], object] = lambda: None
         self._limits = limits
         self._progress = progress
         self._cancel = cancel
@@ -73,10 +85,16 @@ class Watch:
                 if not read:
                     return
             self._check()
+            self.look()
+
+    @property
+    def reached(self) -> str:
+        """How far the guest has come."""
+        return f"{self._done / 10:g} % of the scenario"
 
     def failed(self, what: str, hint: str) -> GuestError:
         """An error that shows the console."""
-        text = "\n".join(f"  | {line}" for line in self.console) or "  | (nothing)"
+        text = "\n".join(f"  | {line}" for line in list(self.console)[-_console_lines:]) or "  | (nothing)"
         return GuestError(f"{what}; its console showed last:\n{text}", hint=hint)
 
     def _hear(self, line: str) -> None:
@@ -86,12 +104,14 @@ class Watch:
                 self._still_s = 0.0
             if self._progress is not None:
                 self._progress(done / 1000)
+        elif line.startswith(_of_modules):
+            self.heard.append(line.removeprefix(_of_modules))
         elif line:
             self.console.append(line)
 
     def _check(self) -> None:
         limits = self._limits
-        where = f"{self._done / 10:g} % of the scenario"
+        where = self.reached
         if limits.wall_s is not None and self._watched_s >= limits.wall_s:
             raise self.failed(
                 f"the guest was stopped after {limits.wall_s:g} s, the limit for the whole run, at {where}",

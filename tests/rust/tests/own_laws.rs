@@ -1,7 +1,7 @@
 //! Laws from files: what a law decides is what the flow does, and what goes wrong has a name, a place and an end.
 
 use shoal_cc::LawFailure;
-use shoal_scenario::{Document, Experiment, Files, GivenLaw, Laws};
+use shoal_scenario::{Document, Experiment, Files, GivenFile, GivenLaw, Laws};
 use shoal_sim::{Options, Outcome};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -57,7 +57,8 @@ fn document(law: &str, options: &str) -> Result<Document, String> {
         "#
     );
     let controller = shoal_plugin::controller("file:mine.wasm", law.as_bytes());
-    let given = GivenLaw { file: "mine.wasm".into(), sha256: "0".into(), controller };
+    let file = GivenFile { file: "mine.wasm".into(), sha256: "0".into() };
+    let given = GivenLaw { simulator: Some(file), kernel: None, controller };
     let mut files = Files::default();
     files.laws.insert("file:mine.wasm".into(), given);
     Document::with_files(&text, "test.toml", &[], files).map_err(|errors| errors.to_string())

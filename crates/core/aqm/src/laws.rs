@@ -19,6 +19,7 @@ mod fifo;
 mod fq_codel;
 mod gred;
 mod linux_red;
+mod module;
 mod open_loop;
 mod pi2;
 mod pie;
@@ -36,6 +37,7 @@ pub use fifo::*;
 pub use fq_codel::*;
 pub use gred::*;
 pub use linux_red::*;
+pub use module::*;
 pub use open_loop::*;
 pub use pi2::*;
 pub use pie::*;
@@ -92,6 +94,8 @@ macro_rules! for_each_law {
             "wred" => Wred(WredConfig) in wred,
             /// Several queues behind one line, chosen by traffic class, each with a law of its own.
             "classes" => Classes(ClassesConfig) in classes,
+            /// A queue discipline of your own from a kernel module: on the real kernel only.
+            "module" => Module(ModuleConfig) in module,
         }
     };
 }

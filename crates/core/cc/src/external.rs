@@ -28,6 +28,11 @@ pub trait ExternalLaw: Debug + Send + Sync {
     /// # Errors
     /// Why the law has no such parameter, or refuses the value: a sentence without a full stop.
     fn with(&self, values: &[(&str, f64)]) -> Result<ExternalConfig, String>;
+    /// Whether the simulator can run it. A law that it cannot run is a kernel module, and takes parameters of any name:
+    /// which there are only its compiled form says.
+    fn has_model(&self) -> bool {
+        true
+    }
     /// The controller of a new connection on a host with `rules`.
     fn start(&self, rules: GrowthRules) -> Box<dyn ExternalController>;
 }

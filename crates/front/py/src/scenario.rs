@@ -6,7 +6,7 @@ use crate::run::{Cancel, Run, simulated};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use shoal_scenario::{
-    Document, Experiment, Files, FlowList, FlowLists, GivenLaw, Laws, ListedHosts, Refusal,
+    Document, Experiment, Files, FlowList, FlowLists, GivenFile, GivenLaw, Laws, ListedHosts, Refusal,
 };
 use shoal_sim::Division;
 use shoal_units::Time;
@@ -177,17 +177,23 @@ fn words<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> + '_ {
     bytes.as_chunks().0.iter().copied()
 }
 
-/// A law as Python gives it: its name in the scenario, its file, the SHA-256 of its bytes, and these.
-type LawFile = (String, String, String, PyBackedBytes);
+/// A law as Python gives it: its name in the scenario; the simulator's file, its SHA-256, and its bytes; and the
+/// kernel's file with its SHA-256.
+type LawFile = (String, Option<(String, String, PyBackedBytes)>, Option<(String, String)>);
 
 fn files(lists: Option<Vec<List>>, laws: Option<Vec<LawFile>>) -> PyResult<Files> {
     Ok(Files { lists: flow_lists(lists)?, laws: given_laws(laws) })
 }
 
 fn given_laws(laws: Option<Vec<LawFile>>) -> Laws {
-    let laws = laws.unwrap_or_default().into_iter().map(|(name, file, sha256, bytes)| {
-        let controller = shoal_plugin::controller(&name, &bytes);
-        (name, GivenLaw { file, sha256, controller })
+    let laws = laws.unwrap_or_default().into_iter().map(|(name, simulator, kernel)| {
+        let controller = match &simulator {
+            Some((.., bytes)) => shoal_plugin::controller(&name, bytes),
+            None => Ok(shoal_plugin::kernel_only()),
+        };
+        let simulator = simulator.map(|(file, sha256, _)| GivenFile { file, sha256 });
+        let kernel = kernel.map(|(file, sha256)| GivenFile { file, sha256 });
+        (name, GivenLaw { simulator, kernel, controller })
     });
     laws.collect()
 }

@@ -458,7 +458,8 @@ mod tests {
         attached(true, false, |at| FULL.write_queues(at, &mut text));
         assert!(!text.contains(" fq "), "{text}");
         let queue = FULL.queue().unwrap();
-        let found: Vec<_> = queue.disciplines.iter().map(|below| (below.parent, below.kind)).collect();
+        let found: Vec<_> =
+            queue.disciplines.iter().map(|below| (below.parent, below.kind.as_ref())).collect();
         assert_eq!(found, [(1 << 16 | 1, "fq")]);
         assert_eq!(SEGMENTS.queue(), None);
     }

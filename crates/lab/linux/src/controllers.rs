@@ -21,15 +21,15 @@ const CURRENT_STACK: &str = "linux-6";
 /// The controllers of both ends of a group's flows (`TCP_CONGESTION`), and the modules that must be loaded
 /// for them.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Control {
+pub(crate) struct Control<'a> {
     /// Controller of the sender.
-    pub sender: &'static str,
+    pub sender: &'a str,
     /// Controller of the sender during the handshake.
-    pub connects_as: &'static str,
+    pub connects_as: &'a str,
     /// Controller of the listener, and thereby of the receiver.
-    pub listener: &'static str,
+    pub listener: &'a str,
     /// Controller that takes the sender's place while a flow runs.
-    pub successor: Option<&'static str>,
+    pub successor: Option<&'a str>,
     pub modules: Vec<Module>,
     /// Where the kernel differs from what the scenario asks for.
     pub notes: Vec<String>,
@@ -48,21 +48,21 @@ const ONE_SIDED: &str = "tcp_dctcp_onesided.ko";
 const PRAGUE: &str = "tcp_prague_shoal.ko";
 
 /// The sender's controller before its peer is considered.
-struct Law {
-    name: &'static str,
+struct Law<'a> {
+    name: &'a str,
     needs_ecn: bool,
     module: Option<Module>,
     notes: Vec<String>,
 }
 
 /// Translates the controller of a group; refuses controllers that no kernel has.
-pub(crate) fn control(
-    group: &Group,
+pub(crate) fn control<'a>(
+    group: &'a Group,
     endpoint: &EndpointConfig,
     place: &str,
     kernel: &Kernel,
     refusals: &mut Refusals,
-) -> Option<Control> {
+) -> Option<Control<'a>> {
     let preset = group.cc.as_str();
     let law = law(preset, endpoint, place, refusals)?;
     if endpoint.cc.ecn_use() == EcnUse::L4s && !can_be_l4s(endpoint, place, kernel, refusals) {
@@ -83,11 +83,13 @@ pub(crate) fn control(
     }
     for name in [law.name, listener].into_iter().chain(successor.iter().map(|successor| successor.name)) {
         if !kernel.has_controller(name) {
-            refusals.add(
-                place,
-                format!("Linux {} has no congestion control `{name}`", kernel.release),
-                "add it to linux/kernel/uml.config and run `shoal linux build`",
-            );
+            let hint = if matches!(endpoint.cc, CcConfig::External(_)) {
+                "give the law a kernel module: laws.NAME.kernel = \"FILE.c\", or --module FILE.c"
+            } else {
+                "add it to linux/kernel/uml.config and run `shoal linux build`"
+            };
+            let reason = format!("Linux {} has no congestion control `{name}`", kernel.release);
+            refusals.add(place, reason, hint);
             return None;
         }
     }
@@ -120,7 +122,12 @@ const CLASSIC: &str = "reno";
 /// section 3.2).
 const RECEIVER_THAT_DELAYS: &str = "dctcp_1sided_rx";
 
-fn law(preset: &str, endpoint: &EndpointConfig, place: &str, refusals: &mut Refusals) -> Option<Law> {
+fn law<'a>(
+    preset: &'a str,
+    endpoint: &EndpointConfig,
+    place: &str,
+    refusals: &mut Refusals,
+) -> Option<Law<'a>> {
     let counts_acks = endpoint.stack.growth.counting == AckCounting::PerAck;
     let is_preset = CcConfig::preset(preset) == Some(endpoint.cc);
     let plain = |name, needs_ecn| Some(Law { name, needs_ecn, module: None, notes: Vec::new() });
@@ -136,6 +143,12 @@ fn law(preset: &str, endpoint: &EndpointConfig, place: &str, refusals: &mut Refu
         ("bbr", _) if is_preset => plain("bbr", false),
         ("dctcp-ikr", CcConfig::Dctcp(config)) => ikr(config, counts_acks),
         ("dctcp-freebsd", CcConfig::Dctcp(config)) => one_sided(config),
+        (name, CcConfig::External(_)) => Some(Law {
+            name,
+            needs_ecn: endpoint.cc.ecn_use() == EcnUse::Dctcp,
+            module: None,
+            notes: Vec::new(),
+        }),
         (name, CcConfig::Prague(_)) => prague(name).filter(|_| is_preset),
         ("reno" | "ecn-reno" | "cubic" | "dctcp" | "bbr", _) => None,
         _ => {
@@ -159,7 +172,7 @@ fn law(preset: &str, endpoint: &EndpointConfig, place: &str, refusals: &mut Refu
 }
 
 /// Parameters of `tcp_dctcp_ikr` that give this configuration, if they exist.
-fn ikr(config: DctcpConfig, counts_acks: bool) -> Option<Law> {
+fn ikr(config: DctcpConfig, counts_acks: bool) -> Option<Law<'static>> {
     let Some(CcConfig::Dctcp(default)) = CcConfig::preset("dctcp-ikr") else { return None };
     let (shift, per_window) = match config.gain {
         Gain::Shift(shift) => (shift, false),
@@ -206,7 +219,7 @@ fn ikr(config: DctcpConfig, counts_acks: bool) -> Option<Law> {
 }
 
 /// Parameters of `tcp_dctcp_onesided` that give this configuration, if they exist.
-fn one_sided(config: DctcpConfig) -> Option<Law> {
+fn one_sided(config: DctcpConfig) -> Option<Law<'static>> {
     let Some(CcConfig::Dctcp(default)) = CcConfig::preset("dctcp-freebsd") else { return None };
     let Gain::Shift(shift) = config.gain else { return None };
     let renews = |after| matches!(after, AlphaAfter::Reinitialise | AlphaAfter::Keep);
@@ -240,7 +253,7 @@ fn one_sided(config: DctcpConfig) -> Option<Law> {
 }
 
 /// Each version of Prague is a controller of `tcp_prague_shoal`.
-fn prague(preset: &str) -> Option<Law> {
+fn prague(preset: &str) -> Option<Law<'static>> {
     let name = match preset {
         "prague-0.7" => "prague_0_7",
         "prague-0.7-early" => "prague_0_7early",
@@ -297,12 +310,12 @@ impl Parameters {
 }
 
 /// Controller of the listener that gives the feedback of the scenario.
-fn listener(
-    law: &Law,
+fn listener<'a>(
+    law: &Law<'a>,
     endpoint: &EndpointConfig,
     place: &str,
     refusals: &mut Refusals,
-) -> Option<&'static str> {
+) -> Option<&'a str> {
     let receiver = endpoint.receiver;
     let feedback = endpoint.feedback();
     if receiver.stack.is_some_and(|stack| !is_linux(&stack)) {
@@ -326,7 +339,9 @@ fn listener(
     match (feedback, receiver.cwr_ack) {
         (EcnFeedback::Classic, None | Some(CwrAck::AtOnce)) => {
             let echoes_by_itself = endpoint.cc.ecn_use() == EcnUse::Dctcp;
-            Some(if echoes_by_itself { CLASSIC } else { law.name })
+            // What a law of the user's own would do at a receiver is unknown.
+            let is_own = matches!(endpoint.cc, CcConfig::External(_));
+            Some(if echoes_by_itself || is_own { CLASSIC } else { law.name })
         }
         // Who gives accurate feedback has no part in which law the sender has; DCTCP would echo besides.
         (EcnFeedback::Accurate, None | Some(CwrAck::AtOnce)) => Some(CLASSIC),

@@ -7,6 +7,7 @@ use crate::refusal::Refusals;
 use shoal_aqm::{Extent, QueueConfig, for_each_law};
 use shoal_packet::Reason;
 use shoal_units::{Rate, Span};
+use std::borrow::Cow;
 
 mod bounds;
 mod classes;
@@ -20,6 +21,7 @@ mod fq_codel;
 mod gred;
 mod linux_red;
 mod meaning;
+mod module;
 mod open_loop;
 mod pi2;
 mod pie;
@@ -73,7 +75,7 @@ pub(crate) enum Action {
 pub(crate) struct Discipline {
     pub parent: u32,
     pub handle: u32,
-    pub kind: &'static str,
+    pub kind: Cow<'static, str>,
     pub action: Action,
     /// Content of `TCA_OPTIONS`.
     pub options: Vec<u8>,
@@ -83,9 +85,9 @@ pub(crate) struct Discipline {
 
 impl Discipline {
     /// The discipline below the line that is added with these options.
-    pub(crate) fn new(kind: &'static str, options: Attributes, tc: String) -> Self {
+    pub(crate) fn new(kind: impl Into<Cow<'static, str>>, options: Attributes, tc: String) -> Self {
         let (parent, handle, options) = (below(1), handle(10), options.into_bytes());
-        Self { parent, handle, kind, action: Action::Add, options, tc }
+        Self { parent, handle, kind: kind.into(), action: Action::Add, options, tc }
     }
 
     /// The equivalent `tc` command.
@@ -181,7 +183,7 @@ for_each_law!(ask_law);
 pub(crate) fn queue(config: &QueueConfig, site: &Site<'_>, refusals: &mut Refusals) -> Option<QueueMapping> {
     let mapping = express(config, site, refusals)?;
     for discipline in &mapping.disciplines {
-        if !site.kernel.disciplines.iter().any(|kind| kind == discipline.kind) {
+        if !site.kernel.has_discipline(&discipline.kind) {
             refusals.add(
                 PLACE,
                 format!("Linux {} has no discipline `{}`", site.kernel.release, discipline.kind),

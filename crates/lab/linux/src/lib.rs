@@ -16,6 +16,7 @@ mod plan;
 mod records;
 mod refusal;
 mod testbed;
+mod user_modules;
 
 pub use capture::{CaptureError, write_capture};
 pub use kernel::Kernel;

@@ -60,6 +60,7 @@ pub fn ran_on(experiment: &Experiment, plan: &Plan, kernel: &Kernel, shown: &str
         notes: plan.notes.clone(),
         modules: kernel.modules.clone(),
         generator: kernel.generator.clone(),
+        laws: kernel.user_modules.iter().map(|module| module.run.clone()).collect(),
         rules: plan.rules.iter().map(|rule| (rule.place.clone(), rule.text.clone())).collect(),
         shown: shown.lines().filter_map(three).collect(),
     }

@@ -11,9 +11,10 @@ use crate::endpoints;
 use crate::kernel::Kernel;
 use crate::refusal::Refusals;
 use crate::testbed::{Place, Testbed};
+use crate::user_modules;
 use shoal_scenario::{App, Experiment, Flow, Refusal};
 use shoal_units::{Span, Time};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
 /// A plan for the guest.
@@ -40,6 +41,12 @@ pub struct Rule {
     pub text: String,
 }
 
+/// Shows the call trace of a panic (linux/testbed/backtrace.c).
+const BACKTRACE: &str = "backtrace.ko";
+/// Level up to which the console shows what the kernel says (its own word is `KERN_INFO`, 6; the console shows what is
+/// below its level: `printk` in
+/// [sysctl/kernel.rst](https://elixir.bootlin.com/linux/v6.12/source/Documentation/admin-guide/sysctl/kernel.rst)).
+const INFORMATION: u8 = 7;
 /// Most flows: the port numbers from 10000 upwards identify them.
 const MAX_FLOWS: usize = 50_000;
 /// Longest interval of TCP_INFO samples, unless all flows together would have more than [`MAX_SAMPLES`].
@@ -73,10 +80,17 @@ impl Plan {
         applications::check(experiment, &mut refusals);
         let modules = modules_of(&controls, &mut refusals);
         let testbed = Testbed::of(experiment, kernel, &mut refusals);
+        let user_parameters = user_modules::parameters(experiment, kernel, &mut refusals);
         match testbed {
             Some(testbed) if refusals.0.is_empty() => {
-                let planned =
-                    Planned { experiment, kernel, controls: &controls, testbed: &testbed, captures };
+                let planned = Planned {
+                    experiment,
+                    kernel,
+                    controls: &controls,
+                    testbed: &testbed,
+                    user_parameters,
+                    captures,
+                };
                 Ok(Self {
                     config: planned.config(modules),
                     rules: planned.rules(),
@@ -96,8 +110,12 @@ fn captured(experiment: &Experiment, testbed: &Testbed) -> BTreeSet<Ipv4Addr> {
 }
 
 /// Controllers of the groups; `None` for a group without flows.
-fn controls(experiment: &Experiment, kernel: &Kernel, refusals: &mut Refusals) -> Vec<Option<Control>> {
-    let of_group = |(index, group): (usize, &shoal_scenario::Group)| {
+fn controls<'a>(
+    experiment: &'a Experiment,
+    kernel: &Kernel,
+    refusals: &mut Refusals,
+) -> Vec<Option<Control<'a>>> {
+    let of_group = |(index, group): (usize, &'a shoal_scenario::Group)| {
         let flow = &experiment.flows.iter().find(|flow| flow.group as usize == index)?;
         let endpoint = &experiment.endpoints[flow.endpoint as usize];
         let place = format!("flow group `{}`", group.name);
@@ -146,8 +164,10 @@ fn check_trace(experiment: &Experiment, refusals: &mut Refusals) {
 struct Planned<'a> {
     experiment: &'a Experiment,
     kernel: &'a Kernel,
-    controls: &'a [Option<Control>],
+    controls: &'a [Option<Control<'a>>],
     testbed: &'a Testbed,
+    /// Parameters by the names of the user's modules.
+    user_parameters: BTreeMap<String, BTreeMap<String, String>>,
     captures: bool,
 }
 
@@ -157,6 +177,7 @@ impl Planned<'_> {
         // iperf3 polls the time until it has passed; the guest's own program never does.
         let asking = if self.kernel.generator.is_some() { "" } else { " asking_ns=0" };
         line!(text, "module /{CLOCK}{asking}");
+        self.load_user_modules(&mut text);
         for Module { file, parameters } in self.modules(modules) {
             let parameters = parameters.map_or(String::new(), |words| format!(" {words}"));
             line!(text, "{}", format!("module /{file}{parameters}").trim_end());
@@ -194,10 +215,25 @@ impl Planned<'_> {
         text
     }
 
+    /// Loads the modules of the user before everything else; panics then show who called, and the console what the
+    /// kernel says.
+    fn load_user_modules(&self, text: &mut String) {
+        if self.kernel.user_modules.is_empty() {
+            return;
+        }
+        line!(text, "module /{BACKTRACE}");
+        line!(text, "write init kernel/printk {INFORMATION}");
+        for module in &self.kernel.user_modules {
+            let given = self.user_parameters.get(&module.run.name).into_iter().flatten();
+            let words: String = given.map(|(name, value)| format!(" {name}={value}")).collect();
+            line!(text, "load {}{words}", module.run.name);
+        }
+    }
+
     /// The modules of the controllers and those of the queues, each once.
     fn modules(&self, of_controllers: Vec<Module>) -> Vec<Module> {
         let disciplines = self.testbed.lines.iter().flat_map(|line| &line.queue.disciplines);
-        let files = disciplines.filter_map(|discipline| module_of(discipline.kind));
+        let files = disciplines.filter_map(|discipline| module_of(&discipline.kind));
         let moderation = self.testbed.moderates().then_some("sch_coalesce.ko");
         let of_queues = files.chain(moderation).map(|file| Module { file, parameters: None });
         let mut modules: Vec<Module> = of_controllers.into_iter().chain(of_queues).collect();
@@ -282,6 +318,9 @@ impl Planned<'_> {
             }
             .to_owned(),
         );
+        for module in &self.kernel.user_modules {
+            add(&format!("module `{}`", module.run.name), module.in_words());
+        }
         for (router, name) in &self.testbed.routers {
             add(router, format!("forwards: {name}"));
         }
@@ -436,7 +475,7 @@ fn module_of(kind: &str) -> Option<&'static str> {
 
 /// Controllers of the sender, of the connecting socket during the handshake, and of the receiver, which
 /// connects if it sends requests.
-fn names(control: &Control, app: &App) -> [&'static str; 3] {
+fn names<'a>(control: &Control<'a>, app: &App) -> [&'a str; 3] {
     let connects_as = match app {
         App::Requests { .. } if control.listener != control.sender => "reno",
         App::Requests { .. } => control.listener,

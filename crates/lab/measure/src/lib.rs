@@ -49,7 +49,8 @@ pub use measured::{Measured, Plane};
 pub use path::PathResult;
 pub use queue_meter::{Bottleneck, ClassDelays, ClassQueues, DroppedBy, MarkedBy, MeterPace, QueueMeter};
 pub use result::{
-    GroupResult, LinuxRun, Metrics, Notice, RateSummary, RunResult, SCHEMA, SizeBin, Totals, Window,
+    GroupResult, LinuxRun, Metrics, ModuleRun, Notice, RateSummary, RunResult, SCHEMA, SizeBin, Totals,
+    Window,
 };
 pub use sender_sample::{PathSample, SenderSample, metered_window};
 pub use traffic_classes::TrafficClass;

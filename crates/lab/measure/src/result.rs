@@ -74,6 +74,29 @@ pub struct Notice {
     pub mechanisms: Vec<String>,
 }
 
+/// A kernel module of the user that was loaded.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ModuleRun {
+    /// Name of the module.
+    pub name: String,
+    /// Its source file.
+    pub source: String,
+    /// SHA-256 of its source.
+    pub source_sha256: String,
+    /// SHA-256 of each file of the same folder that it includes.
+    pub includes: BTreeMap<String, String>,
+    /// SHA-256 of what was loaded.
+    pub module_sha256: String,
+    /// What compiled it.
+    pub compiler: String,
+    /// Release of the kernel that it was compiled for.
+    pub kernel: String,
+    /// Names of the congestion controls that it registers.
+    pub controllers: Vec<String>,
+    /// Names of the queue disciplines that it registers.
+    pub disciplines: Vec<String>,
+}
+
 /// What ran on the Linux plane.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct LinuxRun {
@@ -88,6 +111,9 @@ pub struct LinuxRun {
     /// Program that drove the flows instead of the guest's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator: Option<String>,
+    /// Kernel modules of the user.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub laws: Vec<ModuleRun>,
     /// How guest processes ran; each mode has its own sample path.
     pub mode: String,
     /// Time between samples of the sockets, in seconds: a hundredth of the duration and 10 ms at most, unless

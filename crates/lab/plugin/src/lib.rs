@@ -3,8 +3,10 @@
 mod controller;
 mod description;
 mod instance;
+mod kernel_only;
 mod law;
 #[cfg(test)]
 mod tests;
 
+pub use kernel_only::kernel_only;
 pub use law::controller;

@@ -16,6 +16,7 @@ mod fifo;
 mod fq_codel;
 mod gred;
 mod linux_red;
+mod module;
 mod open_loop;
 mod pi2;
 mod pie;

@@ -16,15 +16,24 @@ pub struct Files {
 /// Laws by the names that `cc` gives them.
 pub type Laws = BTreeMap<String, GivenLaw>;
 
-/// A law from a file.
+/// A law from files.
 #[derive(Clone, PartialEq, Debug)]
 pub struct GivenLaw {
+    /// What the simulator runs.
+    pub simulator: Option<GivenFile>,
+    /// What the kernel runs.
+    pub kernel: Option<GivenFile>,
+    /// Its controller, or why it has none: a sentence without a full stop.
+    pub controller: Result<ExternalConfig, String>,
+}
+
+/// A file of a law.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct GivenFile {
     /// The file, as the scenario names it.
     pub file: String,
     /// SHA-256 of its bytes.
     pub sha256: String,
-    /// Its controller, or why it has none: a sentence without a full stop.
-    pub controller: Result<ExternalConfig, String>,
 }
 
 impl From<FlowLists> for Files {

@@ -31,7 +31,7 @@ pub use dscp::{CODE_POINTS, Dscp};
 pub use experiment::*;
 pub use facts::{Facts, GroupFacts, LinkFacts, Threshold, Traced};
 pub use field::KeyDoc;
-pub use files::{Files, GivenLaw, Laws};
+pub use files::{Files, GivenFile, GivenLaw, Laws};
 pub use flow_list::{FlowList, FlowLists, ListedHosts};
 pub use host::{HOST_DOCS, HostConfig, HostPreset};
 pub use json_schema::{json_schema, shared_json_schema};

@@ -21,6 +21,7 @@ const FORMS: &[(&str, &[&str])] = &[
             "reno = { min = '10 kB', max = '30 kB' }, dctcp = { min = '10 kB', max = '30 kB' }",
         ],
     ),
+    ("module", &["name = 'mine'"]),
     ("open-loop", &["", "mark = 0.1, spacing = 'bursts', on = '1 ms'"]),
     ("coupled", &["saturation = '100 ms'", "reno_slope = 3"]),
     (

@@ -4,18 +4,21 @@ use shoal_scenario::{Experiment, Flow, Refusal};
 use shoal_tcp::{Pacing, Tso};
 use std::collections::BTreeSet;
 
+use crate::unmodelled;
+
 /// Checks whether the simulator can run an experiment.
 ///
 /// # Errors
 /// Everything in the experiment that is not modelled.
 pub fn check(experiment: &Experiment) -> Result<(), Vec<Refusal>> {
     let mut groups = BTreeSet::new();
-    let refusals: Vec<Refusal> = experiment
+    let mut refusals = unmodelled::refusals(experiment);
+    let of_hosts = experiment
         .flows
         .patterns()
         .filter(|flow| has_unknown_discipline(experiment, flow) && groups.insert(flow.group))
-        .map(|flow| refusal(experiment, flow))
-        .collect();
+        .map(|flow| refusal(experiment, flow));
+    refusals.extend(of_hosts);
     if refusals.is_empty() { Ok(()) } else { Err(refusals) }
 }
 

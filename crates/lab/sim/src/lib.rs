@@ -35,6 +35,7 @@ mod port;
 mod queued_routes;
 mod recorder;
 mod slots;
+mod unmodelled;
 mod wire;
 
 pub use docs::DOCS;

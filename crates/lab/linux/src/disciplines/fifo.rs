@@ -34,7 +34,7 @@ pub(super) fn tail_drop(limit: Extent, rate: Rate, parent: u32, major: u32) -> (
     let discipline = Discipline {
         parent,
         handle: handle(major),
-        kind,
+        kind: kind.into(),
         action: Action::Add,
         options: number.to_ne_bytes().to_vec(),
         tc: format!("{kind} limit {number}"),

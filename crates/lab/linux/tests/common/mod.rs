@@ -33,6 +33,7 @@ pub(crate) fn kernel_with(controllers: &str, disciplines: &str) -> Kernel {
         build: String::new(),
         modules: String::new(),
         generator: None,
+        user_modules: Vec::new(),
         mode: "seccomp".to_owned(),
     }
 }

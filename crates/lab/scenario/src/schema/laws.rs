@@ -25,6 +25,10 @@ pub struct LawFiles {
     pub simulator: Option<String>,
     /// SHA-256 of that file, filled in when it is read: a scenario that has it takes no other file.
     pub simulator_sha256: Option<String>,
+    /// Its kernel module in C, with which Linux runs it: a congestion control or a queue discipline of this name.
+    pub kernel: Option<String>,
+    /// SHA-256 of that file and of what it includes of its folder, filled in when it is read.
+    pub kernel_sha256: Option<String>,
 }
 
 impl Laws {
@@ -32,11 +36,19 @@ impl Laws {
     pub(crate) fn fill(&mut self, remarks: Remarks<'_>) {
         for (name, law) in remarks.laws {
             let files = self.0.entry(name.clone()).or_default();
-            files.simulator.get_or_insert_with(|| law.file.clone());
-            if *files.simulator_sha256.get_or_insert_with(|| law.sha256.clone()) != law.sha256 {
-                let message = format!("\"{}\" is not the file that the scenario was run with", law.file);
-                let hint = "remove simulator_sha256 to take the file as it is now";
-                remarks.error(&format!("laws.{name}.simulator_sha256"), message, hint);
+            let places = [
+                ("simulator", &law.simulator, &mut files.simulator, &mut files.simulator_sha256),
+                ("kernel", &law.kernel, &mut files.kernel, &mut files.kernel_sha256),
+            ];
+            for (key, given, file, sha256) in places {
+                let Some(given) = given else { continue };
+                file.get_or_insert_with(|| given.file.clone());
+                if *sha256.get_or_insert_with(|| given.sha256.clone()) != given.sha256 {
+                    let message =
+                        format!("\"{}\" is not the file that the scenario was run with", given.file);
+                    let hint = format!("remove {key}_sha256 to take the file as it is now");
+                    remarks.error(&format!("laws.{name}.{key}_sha256"), message, hint);
+                }
             }
         }
         for name in self.0.keys() {

@@ -175,7 +175,8 @@ pub(crate) fn known_preset(name: &str, keys: &Table<'_>) -> Option<CcConfig> {
         return match &law.controller {
             Ok(config) => Some(CcConfig::External(*config)),
             Err(why) => {
-                let message = format!("\"{}\" is no controller: {why}", law.file);
+                let file = law.simulator.as_ref().map_or(name, |given| given.file.as_str());
+                let message = format!("\"{file}\" is no controller: {why}");
                 keys.error("cc", message, "docs/how-to/write-your-own-law.md shows what a law has to be");
                 None
             }

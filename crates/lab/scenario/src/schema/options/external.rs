@@ -15,6 +15,13 @@ pub(super) fn apply(config: ExternalConfig, node: &Node, report: &mut Report) ->
     let mut values = Vec::new();
     let mut is_wrong = false;
     for entry in entries(node, "as in cc_options = { gain = 0.1 }", report)? {
+        if !config.law().has_model() {
+            match f64::read(&entry.node, report) {
+                Some(value) => values.push((entry.key.as_str(), value)),
+                None => is_wrong = true,
+            }
+            continue;
+        }
         let Some((parameter, _)) = parameters.iter().find(|(known, _)| known.name == entry.key) else {
             let message = format!("the law has no parameter \"{}\"", entry.key);
             let hint =

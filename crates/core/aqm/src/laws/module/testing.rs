@@ -1,0 +1,18 @@
+//! An arbitrary configuration, and the properties of the queue that stands for its module.
+
+use super::ModuleConfig;
+use crate::testing::{Checked, Input, Promise};
+use alloc::string::ToString;
+use alloc::vec;
+use shoal_units::Rate;
+
+impl Checked for ModuleConfig {
+    fn arbitrary(input: &mut Input<'_>, _: Rate) -> Self {
+        let options = vec![(input.short(), vec![input.byte()])];
+        Self { name: "mine".to_string(), parameters: vec![], options, limit: input.extent() }
+    }
+
+    fn promise(&self) -> Promise {
+        Promise::of_fifo(self.limit)
+    }
+}
