@@ -170,8 +170,12 @@ def _named(text: str, overrides: tuple[tuple[str, str], ...]) -> dict[str, Named
         law, _, which = key.removeprefix("laws.").rpartition(".")
         read = parsed(value)
         if key.startswith("laws.") and which in ("simulator", "kernel") and isinstance(read, str):
-            changed = {which: read, f"{which}_sha256": None, "is_replaced": True}
-            names[law] = replace(names.get(law, Named()), **changed)
+            before = names.get(law, Named())
+            names[law] = (
+                replace(before, simulator=read, simulator_sha256=None, is_replaced=True)
+                if which == "simulator"
+                else replace(before, kernel=read, kernel_sha256=None)
+            )
         for name in _mentioned({key.rpartition(".")[2]: read}):
             names.setdefault(name, Named(simulator=name.removeprefix(_prefix), is_replaced=True))
     return names

@@ -43,7 +43,7 @@ ALLOWED = {
     "linux": CORE | LAB,
     # Plays scripts against the endpoints; the kernel's side is text and bytes.
     "conformance": {"units", "packet", "cc", "tcp"},
-    "native": CORE | LAB | {"plugin", "sim", "linux", "conformance"},
+    "native": CORE | LAB | {"law", "plugin", "sim", "linux", "conformance"},
     # The simulator in a browser.
     "web": CORE | LAB | {"sim"},
     # Never shipped: may use anything.

@@ -31,6 +31,7 @@ pub struct Measured {
 
 /// The plane on which the experiment ran.
 #[derive(Clone, PartialEq, Debug)]
+#[expect(clippy::large_enum_variant, reason = "a run has one")]
 pub enum Plane {
     /// The simulator.
     Simulator {

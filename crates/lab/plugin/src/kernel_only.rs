@@ -28,7 +28,7 @@ fn kept(law: KernelOnly) -> ExternalConfig {
 }
 
 impl ExternalLaw for KernelOnly {
-    fn summary(&self) -> &str {
+    fn summary(&self) -> &'static str {
         "A kernel module of your own, which only the real kernel runs."
     }
     /// Its flags are in the module: a scenario writes `ecn` and `receiver.feedback` where they matter.
