@@ -152,7 +152,7 @@ const presets = PRESETS.map(([title, name, about]) => {
 
 // What may be chosen, from the schema of scenarios.
 const group = JSON.parse(readFileSync(join(scenarios, "schema.json"), "utf8")).properties.flows.items.properties;
-const ccs = group.cc.oneOf[0].enum;
+const ccs = group.cc.anyOf[0].enum;
 const hosts = group.host.oneOf.find((form) => form.enum).enum;
 
 async function bundle(entry) {

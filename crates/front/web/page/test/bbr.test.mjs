@@ -25,7 +25,7 @@ const NEWS_S = 0.5;
 const schema = JSON.parse(readFileSync(join(ROOT, "scenarios/schema.json"), "utf8"));
 const known = {
   queues: ["reno-fifo-10m-4bdp", "step-single", "fq-codel", "dualpi2"],
-  ccs: schema.properties.flows.items.properties.cc.oneOf[0].enum,
+  ccs: schema.properties.flows.items.properties.cc.anyOf[0].enum,
   hosts: [],
 };
 
