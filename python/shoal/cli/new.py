@@ -13,7 +13,7 @@ from shoal.cli.console import data, talk
 
 app = typer.Typer(
     name="new",
-    help="A scenario or a law of your own, and skeletons of what can be added to a checkout of shoal's source.",
+    help="A scenario or a law of your own, and skeletons of what can be added to shoal's source.",
     no_args_is_help=True,
     add_completion=False,
 )

@@ -94,9 +94,7 @@ VERBS = {
         "Configurations of switches and of tc: read into laws and scenarios, and written from scenarios.",
     ),
     "linux": Verb("linux", "app", "The real Linux kernel in virtual time: what `shoal run --on linux` runs on."),
-    "new": Verb(
-        "new", "app", "A scenario of your own, and skeletons of what can be added to a checkout of shoal's source."
-    ),
+    "new": Verb("new", "app", "A scenario or a law of your own, and skeletons of what can be added to shoal's source."),
 }
 
 
