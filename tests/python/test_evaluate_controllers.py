@@ -12,6 +12,7 @@ from shoal import evaluate
 from shoal.errors import ScenarioError, UsageError
 from shoal.evaluate import contenders, rfc9743
 from shoal.evaluate.evaluation import Evaluation
+from shoal.evaluate.figures import figures_of
 from shoal.evaluate.harm import Better
 from shoal.evaluate.model import Setting
 from shoal.evaluate.running import run_guide
@@ -71,6 +72,16 @@ def test_harm_stands_beside_what_others_get() -> None:
     # others do to themselves. BBR in a short buffer takes more.
     assert 40 < harm["reno", where] < 60
     assert harm["bbr", where] > harm["reno", where] + 10
+
+
+def test_figures_have_a_line_for_each_path() -> None:
+    where = ("6.1 FIFO of 0.25 BDP", "6.1 FIFO of 1 BDP")
+    some = [contenders.controller("reno"), contenders.controller("dctcp")]
+    (outcome,) = _run("5.1.3", ["many"], some, paths=where)
+    assert outcome.rows is not None
+    (figure,) = figures_of(outcome)
+    series = figure.data["series"].unique().to_list()
+    assert sorted(series) == sorted(f"{cc}, {path}" for cc in ("reno", "dctcp") for path in where)
 
 
 def test_flows_whose_feedback_is_lost_leave_the_link_to_others() -> None:

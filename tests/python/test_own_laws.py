@@ -13,6 +13,7 @@ from conftest import Cli
 
 import shoal
 from shoal.errors import OutputError, OwnLawError, ScenarioError
+from shoal.evaluate import contenders
 from shoal.models import law_in
 
 _describe = r"{ \"abi\": 1, \"kind\": \"controller\", \"summary\": \"A window that stays.\" }"
@@ -154,6 +155,13 @@ def test_seeds_and_workers_do_not_change_what_a_law_does(laws: Path, inside: Cli
     runs = [inside("run", scenario, "--seeds", "3", "--workers", workers, "--json") for workers in ("1", "2")]
     assert runs[0].out == runs[1].out
     assert runs[0].code == 0, runs[0].err
+
+
+def test_an_evaluation_takes_the_file_of_a_law(laws: Path) -> None:
+    name = f"file:{laws / 'mine.wat'}"
+    assert contenders.controller(name).values == {"flows.subject.cc": name}
+    with pytest.raises(OutputError, match="cannot read the law"):
+        contenders.controller("file:none.wat")
 
 
 @pytest.mark.skipif(not shutil.which("clang") or not shutil.which("wasm-ld"), reason="clang and lld are not there")

@@ -73,7 +73,8 @@ def controller(text: str) -> Setting:
             hint="as in '{ cc = \"dctcp\", cc_options = { gain = { shift = 2 } } }'",
         )
     name = str(table["cc"])
-    if find_controller(name) is None:
+    # The file of a law is read, and refused in its own words, with the scenario that names it.
+    if find_controller(name) is None and not name.startswith("file:"):
         names = [model.name for model in models() if model.kind == "controller"]
         raise UsageError(
             f"there is no controller `{name}`", hint=f"{nearest(name, names)} See `shoal list controllers`"

@@ -82,6 +82,10 @@ class Outcome:
         """What tables call the path of a point; empty if the experiment has one only."""
         return name_of(self.experiment.paths, values) if self.experiment.paths else ""
 
+    def line(self, values: Mapping[str, object]) -> str:
+        """What figures call the line of a point: its contender, and its path if there are several."""
+        return ", ".join(filter(None, (self.name(values), self.path(values))))
+
     def others(self, values: Mapping[str, object]) -> dict[str, object]:
         """The values of a point but those that its contender and its path set."""
         named = {key for setting in (*self.contenders, *self.experiment.paths) for key in setting.values}

@@ -29,7 +29,7 @@ def figures_of(outcome: Outcome) -> list[Drawn]:
         panels = {name: _curves(outcome, rows, name) for name in experiment.curves}
         drawn.append(curves.draw(f"{outcome.key}-distributions", f"{title}: distributions", panels))
     if len(experiment.axes) == 1 and len(experiment.axes[0].rows) > 1:
-        axes = SweptAxes.of(rows, naming=outcome.name)
+        axes = SweptAxes.of(rows, naming=outcome.line)
         over = lines(rows, axes, most=_most_panels)
         drawn.append(Drawn(outcome.key, title, over.figure, over.data, _note))
     return drawn
