@@ -49,6 +49,11 @@ def is_law(name: str) -> bool:
     return name.endswith((".wasm", ".wat"))
 
 
+def names_a_file(name: str) -> bool:
+    """Whether the name of a controller is the file of a law, as in ``file:mine.wasm``."""
+    return name.startswith(_prefix)
+
+
 def given_laws(text: str, overrides: Iterable[tuple[str, str]], base: Path) -> list[GivenLaw]:
     """Read the laws that a scenario names.
 
@@ -185,7 +190,7 @@ def _mentioned(value: object) -> Iterator[str]:
     """Files that stand in the place of a controller's name."""
     if isinstance(value, dict):
         for key, below in value.items():
-            if key == "cc" and isinstance(below, str) and below.startswith(_prefix):
+            if key == "cc" and isinstance(below, str) and names_a_file(below):
                 yield below
             yield from _mentioned(below)
     elif isinstance(value, list):

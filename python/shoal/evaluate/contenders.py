@@ -9,6 +9,7 @@ from typing import Any
 from shoal._toml import parsed
 from shoal.errors import OutputError, ScenarioError, UsageError
 from shoal.evaluate.model import Setting
+from shoal.laws import names_a_file
 from shoal.models import find_controller, models, nearest
 from shoal.scenario import Scenario
 from shoal.shipped import find_scenario
@@ -74,7 +75,7 @@ def controller(text: str) -> Setting:
         )
     name = str(table["cc"])
     # The file of a law is read, and refused in its own words, with the scenario that names it.
-    if find_controller(name) is None and not name.startswith("file:"):
+    if find_controller(name) is None and not names_a_file(name):
         names = [model.name for model in models() if model.kind == "controller"]
         raise UsageError(
             f"there is no controller `{name}`", hint=f"{nearest(name, names)} See `shoal list controllers`"

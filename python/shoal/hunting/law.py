@@ -8,6 +8,7 @@ from typing import Any
 
 from shoal._toml import parsed
 from shoal.errors import UsageError
+from shoal.laws import names_a_file
 from shoal.models import find_controller, models, nearest
 from shoal.scenario import Scenario
 from shoal.skeleton.scenario import queue_kinds, shipped_law
@@ -56,7 +57,7 @@ def read_law(text: str) -> Law:
         raise UsageError(f"`{text}` is no law", hint=_example)
     if text in queue_kinds():
         return Law(text, False, shipped_law(text))
-    if find_controller(text) is not None or ":" in text:
+    if find_controller(text) is not None or names_a_file(text):
         return _checked(Law(text, True, {"cc": text}))
     names = [model.name for model in models() if model.kind == "controller"] + list(queue_kinds())
     raise UsageError(f"there is no law `{text}`", hint=f"{nearest(text, names)} {_example}")

@@ -135,6 +135,17 @@ macro_rules! call {
             answer
         }
     };
+    (@told $name:ident, $record:ident) => {
+        $crate::call!(@export $name, |law, window, words| {
+            $crate::cc::CongestionControl::$name(law, window, &words.$record());
+            0
+        });
+    };
+    (@asked $name:ident) => {
+        $crate::call!(@export $name, |law, window, _words| {
+            $crate::cc::CongestionControl::$name(law, window) as i32
+        });
+    };
     (on_established) => {
         $crate::call!(@export on_established, |law, _window, words| {
             let (now, snd_nxt) = (words.get($crate::Word::now_ps), words.get($crate::Word::snd_nxt));
@@ -143,16 +154,10 @@ macro_rules! call {
         });
     };
     (on_ack) => {
-        $crate::call!(@export on_ack, |law, window, words| {
-            $crate::cc::CongestionControl::on_ack(law, window, &words.ack());
-            0
-        });
+        $crate::call!(@told on_ack, ack);
     };
     (on_growth) => {
-        $crate::call!(@export on_growth, |law, window, words| {
-            $crate::cc::CongestionControl::on_growth(law, window, &words.ack());
-            0
-        });
+        $crate::call!(@told on_growth, ack);
     };
     (on_ecn) => {
         $crate::call!(@export on_ecn, |law, window, words| {
@@ -161,16 +166,10 @@ macro_rules! call {
         });
     };
     (on_ece_in_cwr) => {
-        $crate::call!(@export on_ece_in_cwr, |law, window, words| {
-            $crate::cc::CongestionControl::on_ece_in_cwr(law, window, &words.ack());
-            0
-        });
+        $crate::call!(@told on_ece_in_cwr, ack);
     };
     (on_loss) => {
-        $crate::call!(@export on_loss, |law, window, words| {
-            $crate::cc::CongestionControl::on_loss(law, window, &words.signal());
-            0
-        });
+        $crate::call!(@told on_loss, signal);
     };
     (on_loss_in_cwr) => {
         $crate::call!(@export on_loss_in_cwr, |law, window, words| {
@@ -191,10 +190,7 @@ macro_rules! call {
         });
     };
     (on_recovered) => {
-        $crate::call!(@export on_recovered, |law, window, words| {
-            $crate::cc::CongestionControl::on_recovered(law, window, &words.signal());
-            0
-        });
+        $crate::call!(@told on_recovered, signal);
     };
     (on_idle_restart) => {
         $crate::call!(@export on_idle_restart, |law, window, words| {
@@ -217,13 +213,9 @@ macro_rules! call {
         });
     };
     (undo_cwnd) => {
-        $crate::call!(@export undo_cwnd, |law, window, _words| {
-            $crate::cc::CongestionControl::undo_cwnd(law, window) as i32
-        });
+        $crate::call!(@asked undo_cwnd);
     };
     (rate_halving_floor) => {
-        $crate::call!(@export rate_halving_floor, |law, window, _words| {
-            $crate::cc::CongestionControl::rate_halving_floor(law, window) as i32
-        });
+        $crate::call!(@asked rate_halving_floor);
     };
 }
