@@ -272,14 +272,11 @@ impl ExternalController for Controller {
     }
     fn on_timer(&mut self, window: &mut Window, now: Time, in_flight: u32) {
         // The timer runs once: a law that wants to be called again says so in the call.
+        self.state.get_mut().words.set(Word::timer_ps, Time::NEVER);
         self.decide(window, self.calls.on_timer, |words| {
             words.set(Word::now_ps, now);
             words.set(Word::in_flight, in_flight);
-            words.set(Word::timer_ps, Time::NEVER);
         });
-        if self.calls.on_timer.is_none() {
-            self.state.borrow_mut().words.set(Word::timer_ps, Time::NEVER);
-        }
     }
     fn has_failed(&self) -> bool {
         self.state.borrow().has_failed
