@@ -1,8 +1,8 @@
 //! Laws from files: what a law decides is what the flow does, and what goes wrong has a name, a place and an end.
 
-use shoal_cc::LawFailure;
 use shoal_scenario::{Document, Experiment, Files, GivenFile, GivenLaw, Laws};
 use shoal_sim::{Options, Outcome};
+use shoal_units::LawFailure;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 const SUMMARY: &str = r#"{ "abi": 1, "kind": "controller", "summary": "A test's" }"#;
@@ -188,7 +188,7 @@ fn what_is_no_law_is_refused_in_words() {
     let start = plain.replace("(memory", "(func $s (loop $again br $again)) (start $s) (memory");
     assert!(of(&start).starts_with("it does not start: it did not end"), "{}", of(&start));
     let without = plain.replace("on_loss", "on_lose");
-    assert_eq!(of(&without), "it has no export `on_loss`");
+    assert_eq!(of(&without), "it has no function `on_loss`");
     let argument =
         plain.replace(r#"(export "on_loss") (result i32)"#, r#"(export "on_loss") (param i32) (result i32)"#);
     assert!(of(&argument).contains("`on_loss` is no function without arguments"), "{}", of(&argument));

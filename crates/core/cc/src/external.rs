@@ -8,10 +8,9 @@ use crate::{
     Signal, UndoWindow, Window,
 };
 use alloc::boxed::Box;
-use alloc::format;
 use alloc::string::String;
-use core::fmt::{self, Debug, Display, Formatter};
-use shoal_units::{Span, Time};
+use core::fmt::{self, Debug, Formatter};
+use shoal_units::{Parameter, Span, Time};
 
 /// A law from outside, with values for its parameters.
 pub trait ExternalLaw: Debug + Send + Sync {
@@ -37,42 +36,6 @@ pub trait ExternalLaw: Debug + Send + Sync {
     fn start(&self, rules: GrowthRules) -> Box<dyn ExternalController>;
 }
 
-/// A parameter of a law from outside.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Parameter {
-    /// Its key.
-    pub name: String,
-    /// One sentence for users.
-    pub text: String,
-    /// Unit of its values; empty for plain numbers.
-    pub unit: String,
-    /// Value unless the scenario gives one.
-    pub default: f64,
-    /// Smallest value.
-    pub least: f64,
-    /// Largest value.
-    pub most: f64,
-    /// Whether only whole numbers are values.
-    pub is_whole: bool,
-}
-
-impl Parameter {
-    /// Whether `value` is one of the parameter.
-    ///
-    /// # Errors
-    /// Why it is not: a sentence without a full stop.
-    pub fn check(&self, value: f64) -> Result<(), String> {
-        let Self { least, most, .. } = self;
-        if !(*least..=*most).contains(&value) {
-            return Err(format!("{value} is not from {least} to {most}"));
-        }
-        if self.is_whole && libm::trunc(value) != value {
-            return Err(format!("{value} is not a whole number"));
-        }
-        Ok(())
-    }
-}
-
 /// The controller of one connection by a law from outside.
 pub trait ExternalController: CongestionControl + Debug + Send {
     /// When its timer is due; [`Time::NEVER`] if none runs.
@@ -81,29 +44,6 @@ pub trait ExternalController: CongestionControl + Debug + Send {
     fn on_timer(&mut self, window: &mut Window, now: Time, in_flight: u32);
     /// Whether the law has failed in this controller.
     fn has_failed(&self) -> bool;
-}
-
-/// Why a law from outside stopped. The room that runs laws unwinds with it, and whoever runs an experiment catches it.
-#[derive(Clone, PartialEq, Debug)]
-pub struct LawFailure {
-    /// Name of the law in the scenario.
-    pub law: String,
-    /// The flow or the link in which it decided, in words; empty until somebody who knows has said so.
-    pub place: String,
-    /// What happened: a sentence without a full stop.
-    pub what: String,
-    /// When it happened.
-    pub now: Time,
-    /// Packets that this controller had seen delivered, or this queue had seen arrive.
-    pub packet: u64,
-}
-
-impl Display for LawFailure {
-    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let Self { law, place, what, now, packet } = self;
-        let (of, now) = (if place.is_empty() { "" } else { " of " }, now.as_secs_f64());
-        write!(out, "the law `{law}`{of}{place} failed at packet {packet}, {now} s into the run: {what}")
-    }
 }
 
 /// A law from outside as a configuration.

@@ -16,6 +16,7 @@ extern crate std;
 pub mod cast;
 mod model;
 mod opportunities;
+mod own_law;
 mod probability;
 mod random;
 mod rate;
@@ -25,6 +26,7 @@ mod transmission;
 
 pub use model::{Difference, ModelDoc, ModelKind};
 pub use opportunities::{Opportunities, OpportunityLine};
+pub use own_law::{LawFailure, Parameter};
 pub use probability::Probability;
 pub use random::Stream;
 pub use rate::{Rate, Serialiser};

@@ -2,10 +2,10 @@
 
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
-use shoal_cc::LawFailure;
 use shoal_measure::laws::BrokenLaw;
 use shoal_scenario::{Errors, Refusal};
 use shoal_trace::{WriteError, WriteFailure};
+use shoal_units::LawFailure;
 use std::path::Path;
 
 pyo3::import_exception!(shoal.errors, ScenarioError);

@@ -3,8 +3,9 @@
 use crate::errors::ScenarioError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use shoal_cc::{Parameter, Preset};
+use shoal_cc::Preset;
 use shoal_scenario::keys_of;
+use shoal_units::Parameter;
 use shoal_units::{ModelDoc, ModelKind};
 
 /// Descriptions of all controllers, queues, stacks, hosts, applications and paths, as JSON.

@@ -1,15 +1,14 @@
 //! A controller whose law is a module.
 
-use crate::instance::{Call, Instance};
-use crate::law::Program;
+use crate::body::{Body, Call};
+use crate::program::Program;
 use shoal_cc::{
-    AckSample, Burst, CongestionControl, Connection, ExternalController, GrowthRules, LawFailure, LostPacket,
-    Pace, RateBased, RateSample, Reduction, Signal, Window,
+    AckSample, Burst, CongestionControl, Connection, ExternalController, GrowthRules, LostPacket, Pace,
+    RateBased, RateSample, Reduction, Signal, Window,
 };
-use shoal_law::{Calls, Word, Words};
+use shoal_law::{ANSWERS, Calls, Word, Words};
 use shoal_units::{Span, Time};
 use std::cell::RefCell;
-use std::panic::resume_unwind;
 
 /// Fastest pace that is believed: a thousand times the fastest link.
 const MOST_BYTES_PER_S: u64 = 1_000_000_000_000_000;
@@ -25,7 +24,7 @@ pub(crate) struct Controller {
 
 #[derive(Debug)]
 struct State {
-    instance: Instance,
+    body: Box<dyn Body>,
     words: Words,
     has_failed: bool,
 }
@@ -34,15 +33,10 @@ impl Controller {
     /// A new controller.
     pub(crate) fn start(program: &'static Program, values: &[f64], rules: GrowthRules) -> Self {
         let words = Words::new(&rules, values.iter().copied());
-        // The module has been started with these values when it was read, so that this fails only for one that differs
-        // from time to time, which none can.
-        let instance = Instance::new(program.module()).and_then(|instance| Ok((instance.calls()?, instance)));
-        let (calls, instance) = instance.unwrap_or_else(|what| {
-            let law = program.name().to_owned();
-            let place = String::new();
-            resume_unwind(Box::new(LawFailure { law, place, what, now: Time::ZERO, packet: 0 }))
-        });
-        let state = RefCell::new(State { instance, words, has_failed: false });
+        let mut body = program.start();
+        let calls =
+            Calls::of(|name| body.function(name)).unwrap_or_else(|what| program.fail(what, Time::ZERO, 0));
+        let state = RefCell::new(State { body, words, has_failed: false });
         let controller = Self { program, calls, state };
         controller.ask(controller.calls.on_init, |_| {});
         controller
@@ -52,9 +46,9 @@ impl Controller {
     fn ask(&self, call: Option<Call>, fill: impl FnOnce(&mut Words)) -> i32 {
         let Some(call) = call else { return 0 };
         let mut state = self.state.borrow_mut();
-        let State { instance, words, .. } = &mut *state;
+        let State { body, words, .. } = &mut *state;
         fill(words);
-        match instance.exchange(call, words) {
+        match body.exchange(call, words, ANSWERS) {
             Ok(answer) => answer,
             Err(what) => {
                 drop(state);
@@ -93,9 +87,8 @@ impl Controller {
     fn fail(&self, what: String) -> ! {
         let mut state = self.state.borrow_mut();
         state.has_failed = true;
-        let now = state.words.get(Word::now_ps);
-        let (law, packet) = (self.program.name().to_owned(), state.words.get(Word::delivered));
-        resume_unwind(Box::new(LawFailure { law, place: String::new(), what, now, packet }))
+        let (now, packet) = (state.words.get(Word::now_ps), state.words.get(Word::delivered));
+        self.program.fail(what, now, packet)
     }
 
     /// The answer as one of the two that there are.

@@ -1,8 +1,9 @@
 //! What a module says of itself: JSON that it returns from `shoal_describe`.
 
 use serde::Deserialize;
-use shoal_cc::{EcnUse, Parameter};
+use shoal_cc::EcnUse;
 use shoal_law::{ABI, MOST_PARAMETERS};
+use shoal_units::Parameter;
 
 /// The description of a law.
 #[derive(Clone, PartialEq, Debug, Deserialize)]

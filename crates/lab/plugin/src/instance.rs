@@ -1,6 +1,7 @@
 //! A module that runs: calls with a limit of instructions, and in words what stopped one.
 
-use shoal_law::{BYTES, Calls, Words};
+use crate::body::{Body, Call, Source};
+use shoal_law::{BYTES, Words};
 use std::sync::OnceLock;
 use wasmi::{
     CompilationMode, Config, EnforcedLimits, Engine, Error, Extern, Linker, Memory, Module, Store,
@@ -17,7 +18,11 @@ const TEXT_BYTES: usize = 1 << 16;
 pub(crate) const MODULE_BYTES: usize = 4 << 20;
 
 /// An export of a law that host calls: takes nothing, and answers a number.
-pub(crate) type Call = TypedFunc<(), i32>;
+type Export = TypedFunc<(), i32>;
+
+/// A module that has been read.
+#[derive(Debug)]
+pub(crate) struct Compiled(Module);
 
 /// One instance of a law's module with the place of its block.
 #[derive(Debug)]
@@ -26,6 +31,8 @@ pub(crate) struct Instance {
     instance: wasmi::Instance,
     memory: Memory,
     block: usize,
+    /// Functions that have been asked for, by their number.
+    functions: Vec<Export>,
 }
 
 fn engine() -> &'static Engine {
@@ -41,7 +48,7 @@ fn engine() -> &'static Engine {
 }
 
 /// Reads a module: WebAssembly, or its text form.
-pub(crate) fn compile(bytes: &[u8]) -> Result<Module, String> {
+pub(crate) fn compile(bytes: &[u8]) -> Result<Compiled, String> {
     if bytes.is_empty() {
         return Err("the file is empty".into());
     }
@@ -56,12 +63,18 @@ pub(crate) fn compile(bytes: &[u8]) -> Result<Module, String> {
             import.name().escape_debug()
         ));
     }
-    Ok(module)
+    Ok(Compiled(module))
+}
+
+impl Source for Compiled {
+    fn start(&self) -> Result<Box<dyn Body>, String> {
+        Ok(Box::new(Instance::new(self)?))
+    }
 }
 
 impl Instance {
     /// A new instance, whose start function has run.
-    pub(crate) fn new(module: &Module) -> Result<Self, String> {
+    pub(crate) fn new(module: &Compiled) -> Result<Self, String> {
         let limits = StoreLimitsBuilder::new()
             .memory_size(MEMORY_BYTES)
             .table_elements(1 << 16)
@@ -73,11 +86,11 @@ impl Instance {
         store.limiter(|limits| limits);
         refuel(&mut store);
         let instance = Linker::new(engine())
-            .instantiate_and_start(&mut store, module)
+            .instantiate_and_start(&mut store, &module.0)
             .map_err(|error| format!("it does not start: {}", reason(&error)))?;
         let memory = instance.get_export(&store, "memory").and_then(Extern::into_memory);
         let memory = memory.ok_or("it exports no memory called `memory`")?;
-        let mut new = Self { store, instance, memory, block: 0 };
+        let mut new = Self { store, instance, memory, block: 0, functions: Vec::new() };
         let address = new.required("shoal_io")?;
         let address = new.call(address).map_err(|why| format!("`shoal_io` failed: {why}"))?;
         new.block = address as u32 as usize;
@@ -88,7 +101,7 @@ impl Instance {
     }
 
     /// The export `name`, if there is one.
-    pub(crate) fn export(&self, name: &str) -> Result<Option<Call>, String> {
+    fn export(&self, name: &str) -> Result<Option<Export>, String> {
         match self.instance.get_export(&self.store, name) {
             None => Ok(None),
             Some(Extern::Func(function)) => function.typed(&self.store).map(Some).map_err(|_| {
@@ -98,33 +111,42 @@ impl Instance {
         }
     }
 
-    /// All exports of a controller.
-    pub(crate) fn calls(&self) -> Result<Calls<Call>, String> {
-        Calls::of(|name| self.export(name))
-    }
-
     /// The export `name`, which every law has.
-    pub(crate) fn required(&self, name: &str) -> Result<Call, String> {
+    fn required(&self, name: &str) -> Result<Export, String> {
         self.export(name)?.ok_or_else(|| format!("it has no export `{name}`"))
     }
 
-    /// Calls an export.
-    pub(crate) fn call(&mut self, call: Call) -> Result<i32, String> {
+    fn call(&mut self, call: Export) -> Result<i32, String> {
         refuel(&mut self.store);
         call.call(&mut self.store, ()).map_err(|error| reason(&error))
     }
 
-    /// Calls an export with these words, and takes over the answers.
-    pub(crate) fn exchange(&mut self, call: Call, words: &mut Words) -> Result<i32, String> {
+    /// What the module says of itself.
+    pub(crate) fn description(&mut self) -> Result<String, String> {
+        let describe = self.required("shoal_describe")?;
+        let address = self.call(describe).map_err(|why| format!("`shoal_describe` failed: {why}"))?;
+        self.text(address)
+    }
+}
+
+impl Body for Instance {
+    fn function(&mut self, name: &'static str) -> Result<Option<Call>, String> {
+        let export = self.export(name)?;
+        Ok(export.map(|export| {
+            self.functions.push(export);
+            self.functions.len() - 1
+        }))
+    }
+
+    fn exchange(&mut self, function: Call, words: &mut Words, answers: &[usize]) -> Result<i32, String> {
         let block = self.block..self.block + BYTES;
         words.write_to(&mut self.memory.data_mut(&mut self.store)[block.clone()]);
-        let answer = self.call(call)?;
-        words.read_answers(&self.memory.data(&self.store)[block]);
+        let answer = self.call(self.functions[function])?;
+        words.read_from(&self.memory.data(&self.store)[block], answers);
         Ok(answer)
     }
 
-    /// The text at `address`, which ends with a zero.
-    pub(crate) fn text(&self, address: i32) -> Result<String, String> {
+    fn text(&self, address: i32) -> Result<String, String> {
         let rest = self.memory.data(&self.store).get(address as u32 as usize..).unwrap_or_default();
         let end = rest.iter().take(TEXT_BYTES).position(|byte| *byte == 0);
         let text =

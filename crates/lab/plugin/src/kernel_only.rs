@@ -1,6 +1,7 @@
 //! Laws that are nothing but a kernel module, which the simulator cannot run.
 
-use shoal_cc::{EcnUse, ExternalConfig, ExternalController, ExternalLaw, GrowthRules, Parameter};
+use shoal_cc::{EcnUse, ExternalConfig, ExternalController, ExternalLaw, GrowthRules};
+use shoal_units::Parameter;
 use std::sync::{Mutex, PoisonError};
 
 /// Equal ones are kept once, as those with a program are.

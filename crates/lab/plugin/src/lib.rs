@@ -1,12 +1,13 @@
 #![doc = include_str!("../README.md")]
 
+mod body;
 mod controller;
 mod description;
 mod instance;
 mod kernel_only;
 mod law;
-#[cfg(test)]
-mod tests;
+mod program;
 
+pub use body::{Body, Call, Source};
 pub use kernel_only::kernel_only;
 pub use law::controller;
