@@ -21,6 +21,8 @@ from shoal.errors import OutputError, ScenarioError
 # A module is some kilobytes; reading a device by accident must end.
 _max_bytes = 4 << 20
 _prefix = "file:"
+# Kind of the queues that have a law of one's own.
+_module = "module"
 # A scenario without these has no laws.
 _words = (_prefix, "laws")
 _keys = ("simulator", "simulator_sha256", "kernel", "kernel_sha256")
@@ -169,7 +171,7 @@ def _named(text: str, overrides: tuple[tuple[str, str], ...]) -> dict[str, Named
         if isinstance(files, dict):
             known = {key: files[key] for key in _keys if isinstance(files.get(key), str)}
             names[name] = Named(**known)
-    for name in _mentioned(scenario.get("flows")):
+    for name in _mentioned(scenario):
         names.setdefault(name, Named(simulator=name.removeprefix(_prefix)))
     for key, value in overrides:
         law, _, which = key.removeprefix("laws.").rpartition(".")
@@ -181,16 +183,20 @@ def _named(text: str, overrides: tuple[tuple[str, str], ...]) -> dict[str, Named
                 if which == "simulator"
                 else replace(before, kernel=read, kernel_sha256=None)
             )
-        for name in _mentioned({key.rpartition(".")[2]: read}):
+        last = key.rpartition(".")[2]
+        # The name of a queue's law, where the kind of the queue stands in the scenario.
+        value_of = {last: read} if last != "name" else {"kind": _module, last: read} if "aqm" in key else {}
+        for name in _mentioned(value_of):
             names.setdefault(name, Named(simulator=name.removeprefix(_prefix), is_replaced=True))
     return names
 
 
 def _mentioned(value: object) -> Iterator[str]:
-    """Files that stand in the place of a controller's name."""
+    """Files that stand in the place of a controller's name, or of that of a queue's law."""
     if isinstance(value, dict):
+        names = ("cc", "name") if value.get("kind") == _module else ("cc",)
         for key, below in value.items():
-            if key == "cc" and isinstance(below, str) and names_a_file(below):
+            if key in names and isinstance(below, str) and names_a_file(below):
                 yield below
             yield from _mentioned(below)
     elif isinstance(value, list):

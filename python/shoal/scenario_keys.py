@@ -297,10 +297,10 @@ class ModuleOption(TypedDict):
 
 
 class Module(TypedDict):
-    """Keys: A queue discipline of your own from a kernel module: on the real kernel only."""
+    """Keys: A queue discipline of your own: a file for the simulator, a kernel module, or both."""
 
     name: str
-    parameters: NotRequired[list[str]]
+    parameters: NotRequired[dict[str, Any]]
     options: NotRequired[list[ModuleOption]]
     kind: Literal["module"]
 

@@ -39,7 +39,7 @@ aqm = {aqm}
 [laws]
 short.kernel = "{file}"
 """
-AQM = '{ kind = "module", name = "short", parameters = ["limit=30"] }'
+AQM = '{ kind = "module", name = "short", parameters = { limit = 30 } }'
 
 
 def controlled(file: Path, *, cc: str = "reno_again", name: str = "reno_again") -> shoal.Scenario:

@@ -21,6 +21,7 @@ mod ledbat;
 mod live;
 mod one_sided;
 mod own_laws;
+mod own_queues;
 mod pages;
 mod recount;
 mod requests;

@@ -1,4 +1,4 @@
-"""The header for laws in C, from the interface as the native module has it."""
+"""The headers for laws in C, from the interface as the native module has it."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ import textwrap
 from shoal import _native
 
 _HEAD = """\
-/* The interface of laws from files, for C. Generated (make generate); docs/how-to/write-your-own-law.md explains it.
+/* The interface of laws of @KINDS@ from files, for C. Generated (make generate);
+ * docs/how-to/write-your-own-law.md explains it.
  *
  *   clang --target=wasm32 -O2 -nostdlib -Wl,--no-entry -o mine.wasm mine.c
  *
  * A law is a module without a clock, files or a network. Before each call the host writes the words below, and after
  * it reads those that are answers. SPDX-License-Identifier: Apache-2.0 OR MIT
  */
-#ifndef SHOAL_LAW_H
-#define SHOAL_LAW_H
+#ifndef @GUARD@
+#define @GUARD@
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* What a word without a value has. */
@@ -50,9 +52,6 @@ static struct shoal_words shoal;
 \t\treturn (int32_t)(uintptr_t)(text); \\
 \t}
 
-/* Ways in which stacks count ACKs. */
-enum { SHOAL_PER_ACK = 0, SHOAL_PER_PACKET = 1, SHOAL_PER_BYTE = 2 };
-
 static inline uint64_t shoal_min(uint64_t one, uint64_t other)
 {
 \treturn one < other ? one : other;
@@ -62,6 +61,17 @@ static inline uint64_t shoal_max(uint64_t one, uint64_t other)
 {
 \treturn one > other ? one : other;
 }
+
+@HELPERS@/* The functions that a law of @KINDS@ may have; @REQUIRED@.
+ *
+@CALLS@
+ */
+#endif
+"""
+
+_CONTROLLER_HELPERS = """\
+/* Ways in which stacks count ACKs. */
+enum { SHOAL_PER_ACK = 0, SHOAL_PER_PACKET = 1, SHOAL_PER_BYTE = 2 };
 
 /* Whether the window is in slow start by the host's own test. */
 static inline int shoal_in_slow_start(void)
@@ -159,22 +169,60 @@ static inline uint64_t shoal_part(uint64_t numerator, uint64_t denominator)
 \treturn shoal_max(shoal.cwnd * numerator / denominator / shoal.quantum, 2) * shoal.quantum;
 }
 
-/* The functions that a controller may have; all but two may be missing.
- *
-@CALLS@
- */
-#endif
 """
 
+_QUEUE_HELPERS = """\
+/* What is to become of a packet. */
+enum { SHOAL_PASS = 0, SHOAL_MARK = 1, SHOAL_DROP = 2 };
 
-def header() -> str:
-    """The text of shoal_law.h."""
+/* Codepoints of ECN. */
+enum { SHOAL_NOT_ECT = 0, SHOAL_ECT_1 = 1, SHOAL_ECT_0 = 2, SHOAL_CE = 3 };
+
+/* Reasons. */
+enum {
+\tSHOAL_BUFFER = 0,
+\tSHOAL_THRESHOLD = 1,
+\tSHOAL_EARLY = 2,
+\tSHOAL_FORCED = 3,
+\tSHOAL_COUPLED = 4,
+\tSHOAL_SOJOURN = 5
+};
+
+/* A signal of congestion: a mark if the packet is ECN-capable, otherwise a drop. */
+static inline int32_t shoal_signal(uint64_t reason)
+{
+\tshoal.reason = reason;
+\treturn shoal.ecn ? SHOAL_MARK : SHOAL_DROP;
+}
+
+/* The next of the four random draws of a call: uniform in 64 bits. */
+static inline uint64_t shoal_random(void)
+{
+\tuint64_t draw = shoal.draws++;
+
+\tif (draw >= 4)
+\t\t__builtin_trap();
+\treturn (&shoal.random_0)[draw];
+}
+
+"""
+
+_KINDS = {
+    "controller": ("controllers", "SHOAL_LAW_H", "on_growth and on_loss it must have", _CONTROLLER_HELPERS),
+    "queue": ("queues", "SHOAL_QUEUE_H", "on_arrival or on_departure it must have", _QUEUE_HELPERS),
+}
+_DOUBLES = ("alpha", "probability", "average_bytes")
+
+
+def header(law: str) -> str:
+    """The text of shoal_law.h, for a ``controller``, or of shoal_queue.h, for a ``queue``."""
     interface = json.loads(_native.law_interface())
+    kinds, guard, required, helpers = _KINDS[law]
     lines = []
-    for name, doc in interface["named"]:
-        kind = "double" if name == "alpha" else "uint64_t"
+    for name, doc in interface[law]["named"]:
+        kind = "double" if name in _DOUBLES else "uint64_t"
         lines += [*_comment(doc, "\t"), f"\t{kind} {name};"]
-    reserved = interface["parameters"] - len(interface["named"])
+    reserved = interface["parameters"] - len(interface[law]["named"])
     if reserved:
         lines += ["\t/* For words to come. */", f"\tuint64_t reserved[{reserved}];"]
     lines += [
@@ -182,10 +230,19 @@ def header() -> str:
         f"\tdouble parameter[{interface['words'] - interface['parameters']}];",
     ]
     calls = []
-    for name, doc in interface["calls"]:
+    for name, doc in interface[law]["calls"]:
         calls += textwrap.wrap(f"{name}: {doc.strip()}", 112, initial_indent=" * ", subsequent_indent=" *     ")
-    tail = _TAIL.replace("@WORDS@", str(interface["words"])).replace("@CALLS@", "\n".join(calls))
-    return _HEAD + "\n".join(lines) + "\n" + tail
+    text = _HEAD + "\n".join(lines) + "\n" + _TAIL.replace("@HELPERS@", helpers)
+    values = {
+        "WORDS": str(interface["words"]),
+        "CALLS": "\n".join(calls),
+        "KINDS": kinds,
+        "GUARD": guard,
+        "REQUIRED": required,
+    }
+    for key, value in values.items():
+        text = text.replace(f"@{key}@", value)
+    return text
 
 
 def _comment(doc: str, indent: str) -> list[str]:

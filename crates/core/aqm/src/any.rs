@@ -101,6 +101,16 @@ impl AnyQueue {
         }
     }
 
+    /// Whether the law of a module has failed in it.
+    #[cold]
+    pub fn law_has_failed(&self) -> bool {
+        match self {
+            Self::Module(queue) => queue.law().has_failed(),
+            Self::Classes(classes) => classes.law_has_failed(),
+            _ => false,
+        }
+    }
+
     /// Backlog ([`Queue::backlog`]) and next timer ([`Queue::next_timer`]), dispatched once.
     // Inlined in its callers, of which one is on the path of every packet. Traffic classes are queues of this kind in
     // one of this kind, and a function that calls itself is not inlined on its own account (S4 took 6 % more

@@ -94,7 +94,7 @@ macro_rules! for_each_law {
             "wred" => Wred(WredConfig) in wred,
             /// Several queues behind one line, chosen by traffic class, each with a law of its own.
             "classes" => Classes(ClassesConfig) in classes,
-            /// A queue discipline of your own from a kernel module: on the real kernel only.
+            /// A queue discipline of your own: a file for the simulator, a kernel module, or both.
             "module" => Module(ModuleConfig) in module,
         }
     };

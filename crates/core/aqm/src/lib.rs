@@ -16,6 +16,7 @@ extern crate alloc;
 
 mod any;
 mod config;
+mod external;
 mod flow_hash;
 mod laws;
 mod queue;
@@ -27,6 +28,7 @@ mod tunnels;
 
 pub use any::{AnyClosed, AnyQueue, DOCS, QueueConfig};
 pub use config::{DecideAt, Extent};
+pub use external::{ExternalQueue, ExternalQueueConfig, ExternalQueueLaw};
 pub use laws::*;
 pub use queue::{Dequeued, Queue, Verdict};
 pub use sched::{Lane, MemoryShare, SchedulerConfig, ShaperConfig};

@@ -89,7 +89,8 @@ calls! {
         on_overflow,
         /// A packet leaves. Answers 0 to send it, 1 to mark it, 2 to drop it; after a drop the next one leaves.
         on_departure,
-        /// The line asked for a packet and there was none.
+        /// The line is free and nothing waits: called again while that lasts, and at the latest before the next
+        /// arrival.
         on_empty,
         /// The time in the word `timer` has come.
         on_timer,

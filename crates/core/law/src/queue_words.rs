@@ -7,7 +7,7 @@ pub const DRAWS: usize = 4;
 
 words! {
     /// A word of a queue's block.
-    QueueWord, QUEUE_WORD_DOCS, QUEUE_ANSWERS: [timer_ps, probability, average_bytes, draws] {
+    QueueWord, QUEUE_WORD_DOCS, QUEUE_ANSWERS: [timer_ps, probability, average_bytes, draws, reason] {
         /// When `on_timer` is to be called, once; NONE if it is not. Answer.
         timer_ps,
         /// The probability that controls the law as a double, for output; not a number if there is none. Answer.
@@ -16,6 +16,9 @@ words! {
         average_bytes,
         /// How many of the random draws the call used; 0 before it. Answer.
         draws,
+        /// Why a packet is marked or dropped, for output: 0 buffer, 1 threshold, 2 early, 3 forced, 4 coupled, 5
+        /// sojourn; 2 before each call. Answer.
+        reason,
         /// Time of the call, in picoseconds.
         now_ps,
         /// Bytes of the packet with its headers.

@@ -31,31 +31,36 @@ fn controller(preset: &Preset) -> Value {
     description
 }
 
-/// The description of a controller from a file that the scenario would call `name`, as JSON like those of
-/// [`models`].
+/// The description of a law from a file that the scenario would call `name`, as JSON like those of [`models`].
 #[pyfunction]
 pub(crate) fn law_model(name: &str, content: &[u8]) -> PyResult<String> {
-    let config = shoal_plugin::controller(name, content).map_err(|why| {
-        ScenarioError::new_err(format!("error: `{name}` is no controller: {why}\nhint: {LAW_PAGE}\n"))
-    })?;
+    let refused =
+        |why| ScenarioError::new_err(format!("error: `{name}` is no law: {why}\nhint: {LAW_PAGE}\n"));
+    let described = |kind, summary: &str, parameters: &[(Parameter, f64)], is_scalable: bool| {
+        let parameters = parameters.iter().map(|(parameter, value)| {
+            let Parameter { name, text, unit, least, most, .. } = parameter;
+            let doc = format!("{text} From {least} to {most}.");
+            json!({ "name": name, "unit": unit, "default": value.to_string(), "doc": doc.trim(), "source": "" })
+        });
+        json!({
+            "name": name,
+            "kind": kind,
+            "summary": summary,
+            "follows": "itself: it is a law from a file",
+            "parameters": parameters.collect::<Vec<_>>(),
+            "differences": [],
+            "uses_ecn": is_scalable,
+            "is_scalable": is_scalable,
+        })
+    };
+    if let Ok(config) = shoal_plugin::queue(name, content) {
+        let law = config.law();
+        return Ok(described("queue", law.summary(), law.parameters(), false).to_string());
+    }
+    let config = shoal_plugin::controller(name, content).map_err(refused)?;
     let law = config.law();
-    let parameters = law.parameters().iter().map(|(parameter, value)| {
-        let Parameter { name, text, unit, least, most, .. } = parameter;
-        let doc = format!("{text} From {least} to {most}.");
-        json!({ "name": name, "unit": unit, "default": value.to_string(), "doc": doc.trim(), "source": "" })
-    });
     let is_scalable = law.ecn_use().is_scalable();
-    let description = json!({
-        "name": name,
-        "kind": "controller",
-        "summary": law.summary(),
-        "follows": "itself: it is a law from a file",
-        "parameters": parameters.collect::<Vec<_>>(),
-        "differences": [],
-        "uses_ecn": is_scalable,
-        "is_scalable": is_scalable,
-    });
-    Ok(description.to_string())
+    Ok(described("controller", law.summary(), law.parameters(), is_scalable).to_string())
 }
 
 /// Where laws from files are described.
@@ -68,8 +73,8 @@ pub(crate) fn law_interface() -> String {
         "abi": shoal_law::ABI,
         "words": shoal_law::WORDS,
         "parameters": shoal_law::PARAMETERS,
-        "named": shoal_law::WORD_DOCS,
-        "calls": shoal_law::CALL_DOCS,
+        "controller": { "named": shoal_law::WORD_DOCS, "calls": shoal_law::CALL_DOCS },
+        "queue": { "named": shoal_law::QUEUE_WORD_DOCS, "calls": shoal_law::QUEUE_CALL_DOCS },
     })
     .to_string()
 }

@@ -187,13 +187,15 @@ fn files(lists: Option<Vec<List>>, laws: Option<Vec<LawFile>>) -> PyResult<Files
 
 fn given_laws(laws: Option<Vec<LawFile>>) -> Laws {
     let laws = laws.unwrap_or_default().into_iter().map(|(name, simulator, kernel)| {
-        let controller = match &simulator {
-            Some((.., bytes)) => shoal_plugin::controller(&name, bytes),
-            None => Ok(shoal_plugin::kernel_only()),
+        let (controller, queue) = match &simulator {
+            Some((.., bytes)) => {
+                (shoal_plugin::controller(&name, bytes), shoal_plugin::queue(&name, bytes).map(Some))
+            }
+            None => (Ok(shoal_plugin::kernel_only()), Ok(None)),
         };
         let simulator = simulator.map(|(file, sha256, _)| GivenFile { file, sha256 });
         let kernel = kernel.map(|(file, sha256)| GivenFile { file, sha256 });
-        (name, GivenLaw { simulator, kernel, controller })
+        (name, GivenLaw { simulator, kernel, controller, queue })
     });
     laws.collect()
 }

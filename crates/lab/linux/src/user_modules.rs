@@ -17,7 +17,7 @@ pub(crate) fn parameters(experiment: &Experiment, kernel: &Kernel, refusals: &mu
         each_module(&link.queue, &mut |config| {
             if let Some(module) = kernel.module_of_discipline(&config.name) {
                 for (name, value) in &config.parameters {
-                    given.add(module, "bottleneck.aqm.parameters", name, value.clone());
+                    given.add(module, "bottleneck.aqm.parameters", name, value.to_string());
                 }
             }
         });

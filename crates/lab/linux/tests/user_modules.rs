@@ -33,7 +33,7 @@ flows = [{{ cc = "reno", rtt = "10 ms" }}]
 #[test]
 fn a_module_is_loaded_first_and_its_queue_has_its_options() {
     let options = "[{ attribute = 1, u32 = 20 }, { attribute = 2, u8 = 7 }, { attribute = 3, text = 'ab' }]";
-    let aqm = format!("name = 'short', parameters = ['limit=30'], options = {options}");
+    let aqm = format!("name = 'short', parameters = {{ limit = 30 }}, options = {options}");
     let plan = plan(&aqm, &kernel()).unwrap();
     assert_eq!(lines(&plan, "load"), ["load sch_short limit=30"]);
     let config: Vec<&str> = plan.config.lines().collect();
@@ -55,7 +55,7 @@ fn what_the_module_does_not_have_is_refused_with_what_it_has() {
         assert_eq!(refusals.len(), 1, "{refusals:#?}");
         refusals.remove(0)
     };
-    let parameter = refused("name = 'short', parameters = ['limits=30']", &kernel());
+    let parameter = refused("name = 'short', parameters = { limits = 30 }", &kernel());
     assert_eq!(parameter.reason, "the module sch_short.c has no parameter `limits`");
     assert_eq!(parameter.hint, "it has: limit");
     let name = refused("name = 'sort'", &kernel());

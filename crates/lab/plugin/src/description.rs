@@ -40,6 +40,21 @@ pub(crate) enum Kind {
     Queue,
 }
 
+impl Kind {
+    /// Whether it is what is wanted.
+    pub(crate) fn check(self, wanted: Self) -> Result<(), String> {
+        match self {
+            _ if self == wanted => Ok(()),
+            Self::Queue => {
+                Err("it is the law of a queue, and no controller: name it as a queue's aqm".into())
+            }
+            Self::Controller => {
+                Err("it is a controller, and no law of a queue: name it as a flow group's cc".into())
+            }
+        }
+    }
+}
+
 /// How a controller uses ECN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -5,11 +5,13 @@ use crate::controller::Controller;
 use crate::description::Kind;
 use crate::instance::{Instance, compile};
 use crate::program::{Law, Program};
+use crate::queue::{Queue, words_of};
+use shoal_aqm::{Extent, ExternalQueue, ExternalQueueConfig, ExternalQueueLaw};
 use shoal_cc::{
     AckCounting, EcnUse, ExternalConfig, ExternalController, ExternalLaw, GrowthRules, SlowStartTest,
 };
 use shoal_law::Words;
-use shoal_units::Parameter;
+use shoal_units::{Parameter, Rate};
 
 /// Growth rules with which values are tried; those of a current Linux.
 const TRIED_RULES: GrowthRules = GrowthRules {
@@ -19,22 +21,34 @@ const TRIED_RULES: GrowthRules = GrowthRules {
     is_paced: false,
 };
 
+/// Line rate with which values of a queue's law are tried.
+const TRIED_RATE: Rate = Rate::from_bps(1_000_000_000);
+
 /// Reads the controller in `bytes`, a module in binary form or as text, which the scenario calls `name`.
 ///
 /// # Errors
 /// Why it is none, in words that can follow the name: a sentence without a full stop.
 pub fn controller(name: &str, bytes: &[u8]) -> Result<ExternalConfig, String> {
-    controller_of(Program::kept(name, bytes, || {
+    controller_of(program(name, bytes, Kind::Controller)?)
+}
+
+/// Reads the law of a queue in `bytes`, likewise.
+///
+/// # Errors
+/// As those of [`controller`].
+pub fn queue(name: &str, bytes: &[u8]) -> Result<ExternalQueueConfig, String> {
+    queue_of(program(name, bytes, Kind::Queue)?)
+}
+
+fn program(name: &str, bytes: &[u8], kind: Kind) -> Result<&'static Program, String> {
+    Program::kept(name, bytes, kind, || {
         let module = compile(bytes)?;
         let description = Instance::new(&module)?.description()?;
         Ok((description, Box::new(module) as Box<dyn Source>))
-    })?)
+    })
 }
 
 fn controller_of(program: &'static Program) -> Result<ExternalConfig, String> {
-    if program.description().kind != Kind::Controller {
-        return Err("it is the law of a queue, and no controller: name it as a queue's aqm".into());
-    }
     controller_with(program, program.description().parameters())
 }
 
@@ -44,6 +58,18 @@ fn controller_with(
 ) -> Result<ExternalConfig, String> {
     Law::kept(program, parameters, |values| Words::new(&TRIED_RULES, values))
         .map(|law| ExternalConfig::new(law))
+}
+
+fn queue_of(program: &'static Program) -> Result<ExternalQueueConfig, String> {
+    queue_with(program, program.description().parameters())
+}
+
+fn queue_with(
+    program: &'static Program,
+    parameters: Vec<(Parameter, f64)>,
+) -> Result<ExternalQueueConfig, String> {
+    let words = |values: &mut dyn Iterator<Item = f64>| words_of(Extent::Unlimited, TRIED_RATE, values);
+    Law::kept(program, parameters, words).map(|law| ExternalQueueConfig::new(law))
 }
 
 impl ExternalLaw for Law {
@@ -65,5 +91,21 @@ impl ExternalLaw for Law {
     fn start(&self, rules: GrowthRules) -> Box<dyn ExternalController> {
         let values: Vec<f64> = self.parameters.iter().map(|(_, value)| *value).collect();
         Box::new(Controller::start(self.program, &values, rules))
+    }
+}
+
+impl ExternalQueueLaw for Law {
+    fn summary(&self) -> &str {
+        &self.program.description().summary
+    }
+    fn parameters(&self) -> &[(Parameter, f64)] {
+        &self.parameters
+    }
+    fn with(&self, values: &[(&str, f64)]) -> Result<ExternalQueueConfig, String> {
+        queue_with(self.program, self.parameters_with(values)?)
+    }
+    fn start(&self, limit: Extent, line_rate: Rate) -> Box<dyn ExternalQueue> {
+        let mut values = self.parameters.iter().map(|(_, value)| *value);
+        Box::new(Queue::start(self.program, words_of(limit, line_rate, &mut values)))
     }
 }

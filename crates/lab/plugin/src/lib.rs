@@ -7,7 +7,8 @@ mod instance;
 mod kernel_only;
 mod law;
 mod program;
+mod queue;
 
 pub use body::{Body, Call, Source};
 pub use kernel_only::kernel_only;
-pub use law::controller;
+pub use law::{controller, queue};

@@ -24,37 +24,44 @@ pub(crate) struct Program {
 static PROGRAMS: Mutex<BTreeMap<(String, Vec<u8>), &'static Program>> = Mutex::new(BTreeMap::new());
 
 impl Program {
-    /// The program that the scenario calls `name`, and that `read` makes of `bytes` unless it is known: its description
-    /// as JSON, and what starts it.
+    /// The program of this kind that the scenario calls `name`, and that `read` makes of `bytes` unless it is known: its
+    /// description as JSON, and what starts it.
     pub(crate) fn kept(
         name: &str,
         bytes: &[u8],
+        kind: Kind,
         read: impl FnOnce() -> Result<(String, Box<dyn Source>), String>,
     ) -> Result<&'static Self, String> {
         let key = (name.to_owned(), bytes.to_owned());
         let known = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
         if let Some(program) = known {
-            return Ok(program);
+            return program.description.kind.check(kind).map(|()| program);
         }
         let (description, source) = read()?;
-        let program: &'static Self = Box::leak(Box::new(Self::new(name, &description, source)?));
+        let program: &'static Self = Box::leak(Box::new(Self::new(name, kind, &description, source)?));
         let mut programs = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(*programs.entry(key).or_insert(program))
     }
 
-    fn new(name: &str, description: &str, source: Box<dyn Source>) -> Result<Self, String> {
+    fn new(name: &str, kind: Kind, description: &str, source: Box<dyn Source>) -> Result<Self, String> {
         let description = Description::read(description)?;
+        description.kind.check(kind)?;
         let mut body = source.start()?;
         let mut has = |name| body.function(name).map(|function| function.is_some());
         let is_rate_based = description.kind == Kind::Controller && has("on_sample")?;
-        let required: &[&str] = match description.kind {
+        // One of each line.
+        let required: &[&[&str]] = match description.kind {
             Kind::Controller if is_rate_based => &[],
-            Kind::Controller => &["on_growth", "on_loss"],
-            Kind::Queue => &[],
+            Kind::Controller => &[&["on_growth"], &["on_loss"]],
+            Kind::Queue => &[&["on_arrival", "on_departure"]],
         };
-        for name in required {
-            if !has(name)? {
-                return Err(format!("it has no function `{name}`"));
+        for names in required {
+            let mut has_any = false;
+            for name in *names {
+                has_any |= has(name)?;
+            }
+            if !has_any {
+                return Err(format!("it has no function `{}`", names.join("` and no function `")));
             }
         }
         Ok(Self { name: name.to_owned(), description, source, is_rate_based })

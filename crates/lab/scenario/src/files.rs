@@ -1,6 +1,7 @@
 //! Files that a scenario names, whose contents are given beside it: the core reads none.
 
 use crate::flow_list::FlowLists;
+use shoal_aqm::ExternalQueueConfig;
 use shoal_cc::ExternalConfig;
 use std::collections::BTreeMap;
 
@@ -25,6 +26,8 @@ pub struct GivenLaw {
     pub kernel: Option<GivenFile>,
     /// Its controller, or why it has none: a sentence without a full stop.
     pub controller: Result<ExternalConfig, String>,
+    /// Its law of a queue, or why it has none, likewise; nothing if it has only a kernel module.
+    pub queue: Result<Option<ExternalQueueConfig>, String>,
 }
 
 /// A file of a law.

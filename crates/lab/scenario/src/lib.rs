@@ -16,6 +16,7 @@ mod line_rate;
 mod models;
 mod moving;
 mod overrides;
+mod own_law;
 pub mod quantity;
 mod refusal;
 mod remarks;

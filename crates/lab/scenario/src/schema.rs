@@ -32,6 +32,7 @@ pub use host::{Host, HostOptions};
 pub(crate) use impairments::impairment_docs;
 pub use impairments::{FourStates, GilbertElliott, Impairments, PathLoss, PathReorder, PathSlot};
 pub use interactive::{Encoder, Frame, Frames, Pages, Requests, Think};
+pub(crate) use laws::OF_FILE;
 pub use laws::{LawFiles, Laws};
 pub use options::CcOptions;
 pub(crate) use options::{

@@ -53,7 +53,7 @@ pub(crate) const PROGRESS_EVENTS: u64 = 1 << 17;
 /// Runs an experiment. Returns `None` if the progress function ended it early.
 ///
 /// # Panics
-/// With a [`LawFailure`] if a law from outside fails, which names the flow.
+/// With a [`LawFailure`] if a law from outside fails, which names the flow or the link.
 /// If the experiment has more than 4 million flows that live at the same time, if [`crate::check`] refuses it, or if it
 /// is divided and its packets are to be received one by one.
 pub fn run(experiment: &Experiment, options: Options<'_>) -> Option<Outcome> {
@@ -171,15 +171,17 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
         self.run_before(self.behind_end(), progress)
     }
 
-    /// Names the flow whose law has failed, if that is what ended the run.
+    /// Names the flow or the link whose law has failed, if that is what ended the run.
     #[cold]
     pub(crate) fn blame(&self, mut panic: Box<dyn Any + Send>) -> Box<dyn Any + Send> {
-        let mut senders = self.senders.iter().zip(&self.flows);
-        if let Some(failure) = panic.downcast_mut::<LawFailure>()
-            && let Some((_, flow)) = senders.find(|(slot, _)| slot.sender.law_has_failed())
-        {
-            let group = &self.experiment.groups[flow.group as usize].name;
-            failure.place = format!("flow {} (`{group}`)", flow.number);
+        if let Some(failure) = panic.downcast_mut::<LawFailure>() {
+            let mut senders = self.senders.iter().zip(&self.flows);
+            if let Some((_, flow)) = senders.find(|(slot, _)| slot.sender.law_has_failed()) {
+                let group = &self.experiment.groups[flow.group as usize].name;
+                failure.place = format!("flow {} (`{group}`)", flow.number);
+            } else if let Some(link) = self.network.link_of_failed_law() {
+                failure.place = format!("link `{}`", self.experiment.links[link].name);
+            }
         }
         panic
     }

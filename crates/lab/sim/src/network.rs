@@ -392,6 +392,12 @@ impl Network {
         }
     }
 
+    /// The link in whose queue a law has failed.
+    #[cold]
+    pub(crate) fn link_of_failed_law(&self) -> Option<usize> {
+        self.ports.iter().position(Port::law_has_failed)
+    }
+
     /// Closes the ports that can be, and chains them, before anything has come through them.
     pub(crate) fn close_ports(&mut self, experiment: &Experiment) {
         for link in 0..self.links {

@@ -449,6 +449,11 @@ impl Port {
         }
     }
 
+    /// Whether the law of the queue has failed.
+    pub(crate) fn law_has_failed(&self) -> bool {
+        self.line().is_some_and(|line| line.queue.law_has_failed())
+    }
+
     /// Waiting bytes, those of one queue if the port has several for traffic classes.
     pub(crate) fn waiting_bytes(&self, queue: Option<u8>) -> u64 {
         match (self.line(), queue) {

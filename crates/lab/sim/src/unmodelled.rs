@@ -13,7 +13,7 @@ pub(crate) fn refusals(experiment: &Experiment) -> Vec<Refusal> {
         refusals.extend(named.map(|name| Refusal {
             place: format!("link `{}`: aqm", link.name),
             reason: format!("the queue `{name}` is a kernel module, of which the simulator knows nothing"),
-            hint: "add --on linux, or choose another kind".to_owned(),
+            hint: "add --on linux, or give the law a WebAssembly file: laws.NAME.simulator".to_owned(),
         }));
     }
     let mut groups = BTreeSet::new();
@@ -39,10 +39,10 @@ pub(crate) fn refusals(experiment: &Experiment) -> Vec<Refusal> {
     refusals
 }
 
-/// The name of the module in a queue, if it is one or has one.
+/// The name of the kernel module in a queue, if it is nothing else or has one.
 fn module_of(queue: &QueueConfig) -> Option<&str> {
     match queue {
-        QueueConfig::Module(config) => Some(&config.name),
+        QueueConfig::Module(config) if config.law.is_none() => Some(&config.name),
         QueueConfig::Classes(classes) => classes.queues.iter().find_map(|class| module_of(&class.law)),
         _ => None,
     }

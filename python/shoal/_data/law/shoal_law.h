@@ -1,4 +1,5 @@
-/* The interface of laws from files, for C. Generated (make generate); docs/how-to/write-your-own-law.md explains it.
+/* The interface of laws of controllers from files, for C. Generated (make generate);
+ * docs/how-to/write-your-own-law.md explains it.
  *
  *   clang --target=wasm32 -O2 -nostdlib -Wl,--no-entry -o mine.wasm mine.c
  *
@@ -8,6 +9,7 @@
 #ifndef SHOAL_LAW_H
 #define SHOAL_LAW_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* What a word without a value has. */
@@ -152,9 +154,6 @@ static struct shoal_words shoal;
 		return (int32_t)(uintptr_t)(text); \
 	}
 
-/* Ways in which stacks count ACKs. */
-enum { SHOAL_PER_ACK = 0, SHOAL_PER_PACKET = 1, SHOAL_PER_BYTE = 2 };
-
 static inline uint64_t shoal_min(uint64_t one, uint64_t other)
 {
 	return one < other ? one : other;
@@ -164,6 +163,9 @@ static inline uint64_t shoal_max(uint64_t one, uint64_t other)
 {
 	return one > other ? one : other;
 }
+
+/* Ways in which stacks count ACKs. */
+enum { SHOAL_PER_ACK = 0, SHOAL_PER_PACKET = 1, SHOAL_PER_BYTE = 2 };
 
 /* Whether the window is in slow start by the host's own test. */
 static inline int shoal_in_slow_start(void)
@@ -261,7 +263,7 @@ static inline uint64_t shoal_part(uint64_t numerator, uint64_t denominator)
 	return shoal_max(shoal.cwnd * numerator / denominator / shoal.quantum, 2) * shoal.quantum;
 }
 
-/* The functions that a controller may have; all but two may be missing.
+/* The functions that a law of controllers may have; on_growth and on_loss it must have.
  *
  * on_init: The connection is made, and the parameters have their values; answers 0, or the address of a text
  *     that says what is wrong with them.

@@ -73,6 +73,12 @@ impl Classes {
         })
     }
 
+    /// See [`AnyQueue::law_has_failed`].
+    #[cold]
+    pub(crate) fn law_has_failed(&self) -> bool {
+        self.queues.iter().any(|queue| queue.inner.law_has_failed())
+    }
+
     /// The queue that sends next, or the time before which none may; [`Time::NEVER`] if nothing waits.
     #[inline]
     fn choose(&mut self, now: Time) -> Result<u8, Time> {

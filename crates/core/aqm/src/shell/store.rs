@@ -29,6 +29,16 @@ impl Bound {
         Self { packets, bytes }
     }
 
+    /// Most packets, if they are bounded.
+    pub fn packets(self) -> Option<u64> {
+        (self.packets != u32::MAX).then_some(self.packets.into())
+    }
+
+    /// Most bytes, if they are bounded.
+    pub fn bytes(self) -> Option<u64> {
+        (self.bytes != u64::MAX).then_some(self.bytes)
+    }
+
     /// The bound with a limit in bytes in addition.
     pub(crate) fn and_bytes(self, bytes: u64) -> Self {
         Self { bytes: self.bytes.min(bytes), ..self }
@@ -73,8 +83,9 @@ impl Waiting {
         Backlog { packets: packets.saturating_add(1), bytes: bytes + u64::from(packet.size) }
     }
 
+    /// The present backlog of one class.
     #[inline]
-    pub(crate) fn class_backlog(&self, class: Class) -> Backlog {
+    pub fn class_backlog(&self, class: Class) -> Backlog {
         match class {
             Class::Ect => self.ect,
             Class::NotEct => self.all.without(self.ect),

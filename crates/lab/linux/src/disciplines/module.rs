@@ -31,7 +31,7 @@ impl Express for ModuleConfig {
             refusals.add(format!("{PLACE}.name"), reason, hint);
             return None;
         };
-        let wrong: Vec<&str> = self.parameters.iter().map(|(name, _)| name.as_str()).collect();
+        let wrong: Vec<&str> = self.parameters.keys().map(String::as_str).collect();
         let wrong: Vec<&str> =
             wrong.into_iter().filter(|name| !module.parameters.contains_key(*name)).collect();
         if !wrong.is_empty() {

@@ -1,24 +1,34 @@
 //! Keys of `module`.
 
-use shoal_aqm::{Extent, ModuleConfig};
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value as Json, json};
+use shoal_aqm::{Extent, ExternalQueueConfig, ModuleConfig, ModuleValue};
 
 use super::{Place, Resolve};
-use crate::field::Section;
+use crate::field::{Field, Section, entries};
+use crate::own_law::{HINT, PAGE, values};
 use crate::remarks::Table;
+use crate::report::Report;
+use crate::schema::OF_FILE;
+use crate::tree::{Node, Value};
 
-/// A queue discipline of your own from a kernel module, which `shoal run --on linux --module FILE` compiles and loads.
+/// A queue discipline of your own: a file that the simulator runs, a kernel module that `shoal run --on linux --module
+/// FILE` compiles and loads, or both.
 #[derive(Clone, PartialEq, Debug, Section)]
 pub struct Module {
-    /// The name under which the module registers the discipline: `.id` of its `Qdisc_ops`.
+    /// Name of the discipline: a law of [laws], a file as in "file:mine.wasm", or what a kernel module has as `.id` of
+    /// its `Qdisc_ops`.
     #[key(source = "Linux include/net/sch_generic.h struct Qdisc_ops")]
     pub name: String,
-    /// Parameters of the module, each as in "limit=20".
+    /// Values of its parameters, as in { limit = 20 }.
     #[key(
         otherwise = "the module's own defaults",
         source = "Linux include/linux/moduleparam.h module_param"
     )]
-    pub parameters: Option<Vec<String>>,
-    /// Options of this queue: the attributes within TCA_OPTIONS. What they mean is the module's own affair.
+    pub parameters: Option<Parameters>,
+    /// Options of this queue for a kernel module: the attributes within TCA_OPTIONS. What they mean is the module's own
+    /// affair.
     #[key(
         otherwise = "none: the discipline is made without options",
         source = "Linux include/net/netlink.h"
@@ -52,6 +62,55 @@ pub struct ModuleOption {
     pub hex: Option<String>,
 }
 
+/// Values of a module's parameters: numbers, or for a kernel module any words.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Parameters(BTreeMap<String, ModuleValue>);
+
+impl Field for Parameters {
+    fn read(node: &Node, report: &mut Report) -> Option<Self> {
+        // Collected before any is unwrapped, so that every value reports its own problems.
+        let read: Vec<_> = entries(node, "as in parameters = { limit = 20 }", report)?
+            .iter()
+            .map(|entry| {
+                let value = match &entry.node.value {
+                    Value::Text(text) if is_word(text) && is_word(&entry.key) => {
+                        ModuleValue::Text(text.clone())
+                    }
+                    Value::Text(_) => {
+                        let message = format!("\"{}\" has no value of a module's parameter", entry.key);
+                        report.error(&entry.node.mark, message, "write a number, or a word without blanks");
+                        return None;
+                    }
+                    _ => ModuleValue::Number(f64::read(&entry.node, report)?),
+                };
+                Some((entry.key.clone(), value))
+            })
+            .collect();
+        read.into_iter().collect::<Option<_>>().map(Self)
+    }
+    fn write(&self) -> Option<Json> {
+        let written = self.0.iter().map(|(name, value)| {
+            let value = match value {
+                // Whole numbers are written as such.
+                ModuleValue::Number(number) if number.fract() == 0.0 && number.abs() < 9e15 => {
+                    Json::from(*number as i64)
+                }
+                ModuleValue::Number(number) => Json::from(*number),
+                ModuleValue::Text(text) => Json::from(text.as_str()),
+            };
+            (name.clone(), value)
+        });
+        Some(Json::Object(written.collect::<Map<_, _>>()))
+    }
+    fn schema() -> Json {
+        json!({ "type": "object", "additionalProperties": { "type": ["number", "string"] } })
+    }
+}
+
+fn is_word(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
 /// Bits of an attribute's number; the other two say how its value is encoded.
 const NUMBER_BITS: u32 = 14;
 /// Longest name of a discipline (`IFNAMSIZ` with the zero behind it).
@@ -60,38 +119,55 @@ const LONGEST_NAME: usize = 15;
 impl Resolve for Module {
     type Config = ModuleConfig;
 
-    fn resolve(&self, law: &Place<'_>, limit: Extent) -> Option<ModuleConfig> {
-        let is_word = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic());
-        let is_name = is_word(&self.name) && self.name.len() <= LONGEST_NAME;
-        if !is_name {
+    fn resolve(&self, place: &Place<'_>, limit: Extent) -> Option<ModuleConfig> {
+        let law = self.law(place);
+        let is_name =
+            law.is_ok() && (is_word(&self.name) && self.name.len() <= LONGEST_NAME || law != Ok(None));
+        if law == Ok(None) && !is_name {
             let message = format!("\"{}\" is no name of a queue discipline", self.name);
-            law.keys.error(
-                "name",
-                message,
-                "write what the module has as .id, 1 to 15 characters without blanks",
-            );
-        }
-        let mut parameters = Vec::new();
-        for (number, word) in self.parameters.iter().flatten().enumerate() {
-            match word.split_once('=') {
-                Some((name, value)) if is_word(name) && is_word(value) => {
-                    parameters.push((name.to_owned(), value.to_owned()));
-                }
-                _ => {
-                    let message = format!("\"{word}\" is no parameter of a module");
-                    let hint = "write name=value without blanks, as in \"limit=20\"";
-                    law.keys.error(&format!("parameters[{number}]"), message, hint);
-                }
-            }
+            let hint = "write what the module has as .id, 1 to 15 characters without blanks";
+            place.keys.error("name", message, hint);
         }
         let options = self.options.iter().flatten().enumerate().map(|(number, option)| {
-            let path = format!("{}.options[{number}]", law.keys.path);
-            option.resolve(&Table { path, remarks: law.keys.remarks })
+            let path = format!("{}.options[{number}]", place.keys.path);
+            option.resolve(&Table { path, remarks: place.keys.remarks })
         });
         // Collected before any is unwrapped, so that every option reports its own problems.
         let options: Vec<Option<(u16, Vec<u8>)>> = options.collect();
         let options = options.into_iter().collect::<Option<_>>()?;
-        is_name.then(|| ModuleConfig { name: self.name.clone(), parameters, options, limit })
+        let parameters = self.parameters.clone().map(|given| given.0).unwrap_or_default();
+        is_name.then_some(ModuleConfig {
+            name: self.name.clone(),
+            parameters,
+            options,
+            law: law.ok()?,
+            limit,
+        })
+    }
+}
+
+impl Module {
+    /// What the simulator runs, with the values of the parameters; nothing if there is only a kernel module, and an
+    /// error that has been reported.
+    fn law(&self, place: &Place<'_>) -> Result<Option<ExternalQueueConfig>, ()> {
+        let keys = &place.keys;
+        let Some(given) = keys.remarks.laws.get(&self.name) else {
+            let Some(file) = self.name.strip_prefix(OF_FILE) else { return Ok(None) };
+            let message = format!("unknown queue discipline \"{}\"", self.name);
+            keys.error("name", message, format!("is there a file {file} beside the scenario?"));
+            return Err(());
+        };
+        let Some(config) = given.queue.clone().map_err(|why| {
+            let file = given.simulator.as_ref().map_or(self.name.as_str(), |given| given.file.as_str());
+            keys.error("name", format!("\"{file}\" is no law of a queue: {why}"), PAGE);
+        })?
+        else {
+            return Ok(None);
+        };
+        let Some(node) = keys.remarks.tree.find(&keys.at("parameters")) else { return Ok(Some(config)) };
+        let mut report = keys.remarks.report.borrow_mut();
+        let values = values(node, Some(config.law().parameters()), &mut report).ok_or(())?;
+        config.law().with(&values).map(Some).map_err(|why| report.error(&node.mark, why, HINT))
     }
 }
 

@@ -4,6 +4,7 @@ use serde_json::{Map, Value as Json, json};
 use shoal_cc::{CcConfig, PRESETS, UndoWindow};
 
 use crate::field::{Field, KeyDoc, Section, choices, suggest};
+use crate::own_law::PAGE;
 use crate::remarks::Table;
 use crate::report::Report;
 use crate::schema::laws::OF_FILE;
@@ -177,7 +178,7 @@ pub(crate) fn known_preset(name: &str, keys: &Table<'_>) -> Option<CcConfig> {
             Err(why) => {
                 let file = law.simulator.as_ref().map_or(name, |given| given.file.as_str());
                 let message = format!("\"{file}\" is no controller: {why}");
-                keys.error("cc", message, "docs/how-to/write-your-own-law.md shows what a law has to be");
+                keys.error("cc", message, PAGE);
                 None
             }
         };

@@ -2,6 +2,7 @@
 
 use super::ModuleConfig;
 use crate::testing::{Checked, Input, Promise};
+use alloc::collections::BTreeMap;
 use alloc::string::ToString;
 use alloc::vec;
 use shoal_units::Rate;
@@ -9,7 +10,8 @@ use shoal_units::Rate;
 impl Checked for ModuleConfig {
     fn arbitrary(input: &mut Input<'_>, _: Rate) -> Self {
         let options = vec![(input.short(), vec![input.byte()])];
-        Self { name: "mine".to_string(), parameters: vec![], options, limit: input.extent() }
+        let parameters = BTreeMap::new();
+        Self { name: "mine".to_string(), parameters, options, law: None, limit: input.extent() }
     }
 
     fn promise(&self) -> Promise {

@@ -2,6 +2,7 @@
 
 use crate::testing::bench::{Bench, LINE, dropped, mark_of};
 use crate::{Extent, LawConfig, ModuleConfig, Reason};
+use alloc::collections::BTreeMap;
 use alloc::string::ToString;
 use alloc::vec;
 use shoal_packet::Ecn;
@@ -11,8 +12,9 @@ use shoal_packet::Ecn;
 fn without_its_module_it_is_tail_drop() {
     let config = ModuleConfig {
         name: "mine".to_string(),
-        parameters: vec![],
+        parameters: BTreeMap::new(),
         options: vec![],
+        law: None,
         limit: Extent::Packets(2),
     };
     let mut bench = Bench::new(config.build(LINE).unwrap());
