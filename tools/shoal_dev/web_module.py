@@ -33,8 +33,11 @@ PROFILE = {
     "CARGO_PROFILE_RELEASE_DEBUG": "false",
     "CARGO_PROFILE_RELEASE_PANIC": "abort",
 }
-# What reads scenarios and writes sentences runs once: there it is the size that counts.
-SMALL = ("shoal-scenario", "shoal-notices", "toml_edit", "toml_parser", "serde_json")
+# What reads scenarios and laws and writes sentences runs once: there it is the size that counts.
+SMALL = (
+    *("shoal-scenario", "shoal-notices", "shoal-plugin", "shoal-law", "shoal-web"),
+    *("serde_json", "toml", "toml_parser", "toml_datetime", "toml_writer", "winnow"),
+)
 # What the unpacked compiler is, beside its libraries: the archive of security updates has the newest one.
 COMPILER, SOURCE = "rustc-web", "rust-web-src"
 

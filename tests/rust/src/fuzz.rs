@@ -3,6 +3,7 @@
 mod conformance_script;
 mod controller;
 mod hostile_peer;
+mod own_law;
 mod queue;
 mod receiver_packets;
 mod scenario_override;
@@ -13,6 +14,7 @@ mod whole_run;
 pub use conformance_script::conformance_script;
 pub use controller::controller;
 pub use hostile_peer::hostile_peer;
+pub use own_law::own_law;
 pub use queue::queue;
 pub use receiver_packets::receiver_packets;
 pub use scenario_override::scenario_override;
@@ -34,4 +36,5 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("controller", controller),
     ("whole_run", whole_run),
     ("conformance_script", conformance_script),
+    ("own_law", own_law),
 ];

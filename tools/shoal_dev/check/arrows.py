@@ -37,7 +37,7 @@ ALLOWED = {
     "measure": {"units", "packet", "scenario", "trace"},
     # Notices in results, the same on both planes.
     "notices": {"units", "tcp", "scenario", "measure"},
-    "plugin": {"units", "cc", "law"},
+    "plugin": {"units", "packet", "aqm", "cc", "law"},
     "sim": CORE | LAB,
     # Like `scenario`, it uses only the configurations of the laws.
     "linux": CORE | LAB,
@@ -45,10 +45,10 @@ ALLOWED = {
     "conformance": {"units", "packet", "cc", "tcp"},
     "native": CORE | LAB | {"law", "plugin", "sim", "linux", "conformance"},
     # The simulator in a browser.
-    "web": CORE | LAB | {"sim"},
+    "web": CORE | LAB | {"law", "plugin", "sim"},
     # Never shipped: may use anything.
     "benches": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace", "sim"},
-    "tests": CORE | LAB | {"plugin", "sim", "conformance"},
+    "tests": CORE | LAB | {"law", "plugin", "sim", "conformance"},
 }
 # `scenario` may use of the laws only their configurations, presets and descriptions; these run a law.
 LAWS = {

@@ -1,11 +1,13 @@
 #![doc = include_str!("../README.md")]
 
 mod columns;
+mod laws;
 mod lens;
 mod live;
 mod run;
 mod scenario;
 
+pub use laws::{LawInstance, LawModule, law};
 pub use live::Live;
 pub use run::Run;
 pub use scenario::Scenario;

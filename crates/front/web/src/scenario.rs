@@ -1,6 +1,6 @@
 //! The handle of a scenario, which is read, checked and planned once.
 
-use crate::Run;
+use crate::{Run, laws};
 use serde_json::Value as Json;
 use shoal_scenario::{Document, Experiment, Refusal};
 use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
@@ -28,7 +28,10 @@ impl Scenario {
     #[wasm_bindgen(js_name = fromJson)]
     pub fn from_json(text: &str, name: &str) -> Result<Scenario, JsValue> {
         let json: Json = serde_json::from_str(text).map_err(|error| format!("{name}: not JSON: {error}"))?;
-        Ok(Self(Document::from_json(&json, name).map_err(|errors| errors.to_string())?))
+        Ok(Self(
+            Document::from_json_with_files(&json, name, laws::files(text))
+                .map_err(|errors| errors.to_string())?,
+        ))
     }
 
     /// The resolved scenario as JSON.
@@ -57,7 +60,9 @@ impl Scenario {
 
 impl Scenario {
     fn read(text: &str, file_name: &str) -> Result<Self, String> {
-        Document::with_overrides(text, file_name, &[]).map(Self).map_err(|errors| errors.to_string())
+        Document::with_files(text, file_name, &[], laws::files(text))
+            .map(Self)
+            .map_err(|errors| errors.to_string())
     }
 
     fn simulate(&self, seed: Option<u64>) -> Result<Run, String> {

@@ -38,12 +38,12 @@ impl Controller {
             Calls::of(|name| body.function(name)).unwrap_or_else(|what| program.fail(what, Time::ZERO, 0));
         let state = RefCell::new(State { body, words, has_failed: false });
         let controller = Self { program, calls, state };
-        controller.ask(controller.calls.on_init, |_| {});
+        controller.ask(controller.calls.on_init, &|_| {});
         controller
     }
 
     /// Calls `call` with the words that `fill` sets. Returns its answer, or zero if the law has no such function.
-    fn ask(&self, call: Option<Call>, fill: impl FnOnce(&mut Words)) -> i32 {
+    fn ask(&self, call: Option<Call>, fill: &dyn Fn(&mut Words)) -> i32 {
         let Some(call) = call else { return 0 };
         let mut state = self.state.borrow_mut();
         let State { body, words, .. } = &mut *state;
@@ -58,11 +58,11 @@ impl Controller {
     }
 
     /// Calls `call`, and takes over the window that it answers.
-    fn decide(&self, window: &mut Window, call: Option<Call>, fill: impl FnOnce(&mut Words)) -> i32 {
+    fn decide(&self, window: &mut Window, call: Option<Call>, fill: &dyn Fn(&mut Words)) -> i32 {
         if call.is_none() {
             return 0;
         }
-        let answer = self.ask(call, |words| {
+        let answer = self.ask(call, &|words| {
             words.set_window(window);
             fill(words);
         });
@@ -128,27 +128,27 @@ fn check_alpha(words: &Words) -> Result<(), String> {
 
 impl CongestionControl for Controller {
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
-        self.decide(window, self.calls.on_ack, |words| words.set_ack(ack));
+        self.decide(window, self.calls.on_ack, &|words| words.set_ack(ack));
     }
     fn on_growth(&mut self, window: &mut Window, ack: &AckSample) {
-        self.decide(window, self.calls.on_growth, |words| words.set_ack(ack));
+        self.decide(window, self.calls.on_growth, &|words| words.set_ack(ack));
     }
     fn on_ecn(&mut self, window: &mut Window, signal: &Signal) -> Reduction {
         if self.calls.on_ecn.is_none() {
             self.on_loss(window, signal);
             return Reduction::Spread;
         }
-        let answer = self.decide(window, self.calls.on_ecn, |words| words.set_signal(signal));
+        let answer = self.decide(window, self.calls.on_ecn, &|words| words.set_signal(signal));
         if self.yes_or_no(answer, "on_ecn") { Reduction::Done } else { Reduction::Spread }
     }
     fn on_ece_in_cwr(&mut self, window: &mut Window, ack: &AckSample) {
-        self.decide(window, self.calls.on_ece_in_cwr, |words| words.set_ack(ack));
+        self.decide(window, self.calls.on_ece_in_cwr, &|words| words.set_ack(ack));
     }
     fn on_loss(&mut self, window: &mut Window, signal: &Signal) {
-        self.decide(window, self.calls.on_loss, |words| words.set_signal(signal));
+        self.decide(window, self.calls.on_loss, &|words| words.set_signal(signal));
     }
     fn on_loss_in_cwr(&mut self, window: &mut Window, signal: &Signal) -> bool {
-        let answer = self.decide(window, self.calls.on_loss_in_cwr, |words| words.set_signal(signal));
+        let answer = self.decide(window, self.calls.on_loss_in_cwr, &|words| words.set_signal(signal));
         self.yes_or_no(answer, "on_loss_in_cwr")
     }
     fn on_rto(&mut self, window: &mut Window, signal: &Signal, already_reduced: bool) {
@@ -158,36 +158,36 @@ impl CongestionControl for Controller {
             }
             return;
         }
-        self.decide(window, self.calls.on_rto, |words| {
+        self.decide(window, self.calls.on_rto, &|words| {
             words.set_signal(signal);
             words.set(Word::already_reduced, already_reduced);
         });
     }
     fn on_exit(&mut self, window: &mut Window, now: Time) {
-        self.decide(window, self.calls.on_exit, |words| words.set(Word::now_ps, now));
+        self.decide(window, self.calls.on_exit, &|words| words.set(Word::now_ps, now));
     }
     fn on_recovered(&mut self, window: &mut Window, signal: &Signal) {
         let call = self.calls.on_recovered.or(self.calls.on_exit);
-        self.decide(window, call, |words| words.set_signal(signal));
+        self.decide(window, call, &|words| words.set_signal(signal));
     }
     fn on_idle_restart(&mut self, window: &mut Window, now: Time, idle: Span) {
-        self.decide(window, self.calls.on_idle_restart, |words| {
+        self.decide(window, self.calls.on_idle_restart, &|words| {
             words.set(Word::now_ps, now);
             words.set(Word::idle_ps, idle);
         });
     }
     fn on_idle_beyond_rto(&mut self, window: &mut Window, snd_nxt: u64) {
-        self.decide(window, self.calls.on_idle_beyond_rto, |words| words.set(Word::snd_nxt, snd_nxt));
+        self.decide(window, self.calls.on_idle_beyond_rto, &|words| words.set(Word::snd_nxt, snd_nxt));
     }
     fn on_sent(&mut self, now: Time, packets: u32, snd_nxt: u64) {
-        self.ask(self.calls.on_sent, |words| {
+        self.ask(self.calls.on_sent, &|words| {
             words.set(Word::now_ps, now);
             words.set(Word::packets, packets);
             words.set(Word::snd_nxt, snd_nxt);
         });
     }
     fn on_established(&mut self, now: Time, snd_nxt: u64) {
-        self.ask(self.calls.on_established, |words| {
+        self.ask(self.calls.on_established, &|words| {
             words.set(Word::now_ps, now);
             words.set(Word::snd_nxt, snd_nxt);
         });
@@ -196,13 +196,13 @@ impl CongestionControl for Controller {
         if self.calls.undo_cwnd.is_none() {
             return window.cwnd.max(window.ssthresh.saturating_mul(2));
         }
-        self.ask(self.calls.undo_cwnd, |words| words.set_window(window)).cast_unsigned().max(1)
+        self.ask(self.calls.undo_cwnd, &|words| words.set_window(window)).cast_unsigned().max(1)
     }
     fn rate_halving_floor(&self, window: &Window) -> u32 {
         if self.calls.rate_halving_floor.is_none() {
             return window.ssthresh;
         }
-        self.ask(self.calls.rate_halving_floor, |words| words.set_window(window)).cast_unsigned().max(1)
+        self.ask(self.calls.rate_halving_floor, &|words| words.set_window(window)).cast_unsigned().max(1)
     }
     fn grows_in_cwr(&self) -> bool {
         self.program.description().grows_in_cwr
@@ -230,32 +230,32 @@ impl CongestionControl for Controller {
 
 impl RateBased for Controller {
     fn on_start(&mut self, window: &mut Window, connection: &Connection, seed: u64) {
-        self.decide(window, self.calls.on_start, |words| {
+        self.decide(window, self.calls.on_start, &|words| {
             words.set_connection(connection);
             words.set(Word::seed, seed);
         });
     }
     fn on_packet_lost(&mut self, window: &mut Window, connection: &Connection, packet: &LostPacket) {
-        self.decide(window, self.calls.on_packet_lost, |words| {
+        self.decide(window, self.calls.on_packet_lost, &|words| {
             words.set_connection(connection);
             words.set_lost(packet);
         });
     }
     fn on_sample(&mut self, window: &mut Window, connection: &Connection, sample: &RateSample) -> bool {
-        let answer = self.decide(window, self.calls.on_sample, |words| {
+        let answer = self.decide(window, self.calls.on_sample, &|words| {
             words.set_connection(connection);
             words.set_sample(sample);
         });
         self.yes_or_no(answer, "on_sample")
     }
     fn on_restart(&mut self, window: &mut Window, connection: &Connection) {
-        self.decide(window, self.calls.on_restart, |words| words.set_connection(connection));
+        self.decide(window, self.calls.on_restart, &|words| words.set_connection(connection));
     }
     fn on_timeout(&mut self, window: &mut Window, connection: &Connection) {
-        self.decide(window, self.calls.on_timeout, |words| words.set_connection(connection));
+        self.decide(window, self.calls.on_timeout, &|words| words.set_connection(connection));
     }
     fn on_undo(&mut self, window: &mut Window, connection: &Connection) {
-        self.decide(window, self.calls.on_undo, |words| words.set_connection(connection));
+        self.decide(window, self.calls.on_undo, &|words| words.set_connection(connection));
     }
 }
 
@@ -266,7 +266,7 @@ impl ExternalController for Controller {
     fn on_timer(&mut self, window: &mut Window, now: Time, in_flight: u32) {
         // The timer runs once: a law that wants to be called again says so in the call.
         self.state.get_mut().words.set(Word::timer_ps, Time::NEVER);
-        self.decide(window, self.calls.on_timer, |words| {
+        self.decide(window, self.calls.on_timer, &|words| {
             words.set(Word::now_ps, now);
             words.set(Word::in_flight, in_flight);
         });

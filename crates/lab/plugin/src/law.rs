@@ -3,6 +3,7 @@
 use crate::body::Source;
 use crate::controller::Controller;
 use crate::description::Kind;
+#[cfg(feature = "interpreter")]
 use crate::instance::{Instance, compile};
 use crate::program::{Law, Program};
 use crate::queue::{Queue, words_of};
@@ -28,6 +29,7 @@ const TRIED_RATE: Rate = Rate::from_bps(1_000_000_000);
 ///
 /// # Errors
 /// Why it is none, in words that can follow the name: a sentence without a full stop.
+#[cfg(feature = "interpreter")]
 pub fn controller(name: &str, bytes: &[u8]) -> Result<ExternalConfig, String> {
     controller_of(program(name, bytes, Kind::Controller)?)
 }
@@ -36,16 +38,45 @@ pub fn controller(name: &str, bytes: &[u8]) -> Result<ExternalConfig, String> {
 ///
 /// # Errors
 /// As those of [`controller`].
+#[cfg(feature = "interpreter")]
 pub fn queue(name: &str, bytes: &[u8]) -> Result<ExternalQueueConfig, String> {
     queue_of(program(name, bytes, Kind::Queue)?)
 }
 
+#[cfg(feature = "interpreter")]
 fn program(name: &str, bytes: &[u8], kind: Kind) -> Result<&'static Program, String> {
     Program::kept(name, bytes, kind, || {
         let module = compile(bytes)?;
         let description = Instance::new(&module)?.description()?;
         Ok((description, Box::new(module) as Box<dyn Source>))
     })
+}
+
+/// The controller that another host brings along, which the scenario calls `name`: its description in JSON, and what
+/// starts it. Laws of the same `identity` and name are one.
+///
+/// # Errors
+/// Why it is none, in words that can follow the name: a sentence without a full stop.
+pub fn controller_from(
+    name: &str,
+    identity: &[u8],
+    description: String,
+    source: Box<dyn Source>,
+) -> Result<ExternalConfig, String> {
+    controller_of(Program::kept(name, identity, Kind::Controller, || Ok((description, source)))?)
+}
+
+/// The law of a queue that another host brings along, likewise.
+///
+/// # Errors
+/// As those of [`controller_from`].
+pub fn queue_from(
+    name: &str,
+    identity: &[u8],
+    description: String,
+    source: Box<dyn Source>,
+) -> Result<ExternalQueueConfig, String> {
+    queue_of(Program::kept(name, identity, Kind::Queue, || Ok((description, source)))?)
 }
 
 fn controller_of(program: &'static Program) -> Result<ExternalConfig, String> {

@@ -3,6 +3,7 @@
 mod body;
 mod controller;
 mod description;
+#[cfg(feature = "interpreter")]
 mod instance;
 mod kernel_only;
 mod law;
@@ -11,4 +12,7 @@ mod queue;
 
 pub use body::{Body, Call, Source};
 pub use kernel_only::kernel_only;
+#[cfg(feature = "interpreter")]
 pub use law::{controller, queue};
+pub use law::{controller_from, queue_from};
+pub use program::on_failure;

@@ -10,7 +10,7 @@ use shoal_units::{LawFailure, Parameter, Time};
 use std::collections::BTreeMap;
 use std::fmt::{self, Debug, Formatter};
 use std::panic::resume_unwind;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// A law without values for its parameters.
 pub(crate) struct Program {
@@ -23,9 +23,18 @@ pub(crate) struct Program {
 /// Programs by name and bytes.
 static PROGRAMS: Mutex<BTreeMap<(String, Vec<u8>), &'static Program>> = Mutex::new(BTreeMap::new());
 
+/// What a host does that cannot catch what unwinds.
+static ON_FAILURE: OnceLock<fn(&LawFailure)> = OnceLock::new();
+
+/// Lets `act` have each failure before it unwinds: a host that ends with the first of them learns so what it was. Only
+/// the first call has an effect.
+pub fn on_failure(act: fn(&LawFailure)) {
+    let _ = ON_FAILURE.set(act);
+}
+
 impl Program {
-    /// The program of this kind that the scenario calls `name`, and that `read` makes of `bytes` unless it is known: its
-    /// description as JSON, and what starts it.
+    /// The program of this kind that the scenario calls `name`, and that `read` makes of `bytes` unless it is known:
+    /// its description as JSON, and what starts it.
     pub(crate) fn kept(
         name: &str,
         bytes: &[u8],
@@ -95,7 +104,11 @@ impl Program {
     /// Ends the run: whoever has begun it catches this.
     pub(crate) fn fail(&self, what: String, now: Time, packet: u64) -> ! {
         let law = self.name.clone();
-        resume_unwind(Box::new(LawFailure { law, place: String::new(), what, now, packet }))
+        let failure = LawFailure { law, place: String::new(), what, now, packet };
+        if let Some(act) = ON_FAILURE.get() {
+            act(&failure);
+        }
+        resume_unwind(Box::new(failure))
     }
 }
 

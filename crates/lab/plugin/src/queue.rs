@@ -37,7 +37,7 @@ impl Queue {
         let calls = QueueCalls::of(|name| body.function(name))
             .unwrap_or_else(|what| program.fail(what, Time::ZERO, 0));
         let mut queue = Self { program, calls, body, words, arrivals: 0, has_failed: false };
-        queue.ask(calls.on_init, Time::ZERO, None, |_| {});
+        queue.ask(calls.on_init, Time::ZERO, None, &|_| {});
         queue
     }
 
@@ -47,7 +47,7 @@ impl Queue {
         call: Option<Call>,
         now: Time,
         random: Option<&mut Stream>,
-        fill: impl FnOnce(&mut Words),
+        fill: &dyn Fn(&mut Words),
     ) -> i32 {
         let Some(call) = call else { return 0 };
         self.words.set(QueueWord::now_ps, now);
@@ -142,7 +142,7 @@ fn set_packet(words: &mut Words, packet: &Packet) {
 impl ExternalQueue for Queue {
     fn on_arrival(&mut self, packet: &Packet, waiting: &Waiting, now: Time, random: &mut Stream) -> Decision {
         self.arrivals += 1;
-        let answer = self.ask(self.calls.on_arrival, now, Some(random), |words| {
+        let answer = self.ask(self.calls.on_arrival, now, Some(random), &|words| {
             set_packet(words, packet);
             set_waiting(words, waiting);
         });
@@ -150,7 +150,7 @@ impl ExternalQueue for Queue {
     }
     fn on_overflow(&mut self, now: Time) {
         self.arrivals += 1;
-        self.ask(self.calls.on_overflow, now, None, |_| {});
+        self.ask(self.calls.on_overflow, now, None, &|_| {});
     }
     fn on_departure(
         &mut self,
@@ -159,7 +159,7 @@ impl ExternalQueue for Queue {
         now: Time,
         random: &mut Stream,
     ) -> Decision {
-        let answer = self.ask(self.calls.on_departure, now, Some(random), |words| {
+        let answer = self.ask(self.calls.on_departure, now, Some(random), &|words| {
             set_packet(words, packet);
             set_waiting(words, waiting);
             words.set(QueueWord::sojourn_ps, now.since(packet.enqueued));
@@ -167,12 +167,12 @@ impl ExternalQueue for Queue {
         self.decision(answer, packet, "on_departure")
     }
     fn on_empty(&mut self, now: Time) {
-        self.ask(self.calls.on_empty, now, None, |_| {});
+        self.ask(self.calls.on_empty, now, None, &|_| {});
     }
     fn on_timer(&mut self, waiting: &Store, now: Time) {
         // The timer runs once: a law that wants to be called again says so in the call.
         self.words.set(QueueWord::timer_ps, NONE);
-        self.ask(self.calls.on_timer, now, None, |words| {
+        self.ask(self.calls.on_timer, now, None, &|words| {
             set_waiting(words, waiting);
             words.set(QueueWord::oldest_ps, waiting.head().map(|arrival| now.since(arrival)));
         });

@@ -10,8 +10,8 @@ declare const CC_NAMES: readonly string[];
 declare const HOST_NAMES: readonly string[];
 export const HOSTS = HOST_NAMES;
 
-/** Congestion controls that the page offers: those that the simulator has a model of. */
-export const CONTROLS = CC_NAMES;
+/** Congestion controls that the page offers: those that the simulator has a model of, and laws of the reader's. */
+export const CONTROLS: string[] = [...CC_NAMES];
 
 /** How receivers echo marks. */
 const ECHOES: [Feedback | "", string][] = [

@@ -12,11 +12,15 @@ import { Side } from "./side";
 import { seedsInWords, table } from "./steady";
 import { stories, type Story } from "./stories";
 import { glossary } from "./terms";
+import type { Described } from "./law";
+import { Laws, isLaw } from "./laws";
 import { Tour } from "./tour";
 import { forEngine, wholeLength, type Share } from "./verdict";
 
 /** Runs for a steady state. */
 const SEEDS = 5;
+/** Largest module of a law that is read, in bytes. */
+const LAW_MAX = 4 << 20;
 /** Largest scenario file that is read, in bytes. */
 const FILE_MAX = 200_000;
 /** Time between two pictures in ms, if the reader has asked for reduced motion. */
@@ -61,7 +65,7 @@ type Form = keyof typeof FORMS;
 let worker: Worker;
 /** The queues that can be chosen; the build has them from the shipped scenarios. */
 declare const VERSION: string;
-const presets = JSON.parse(at("presets").textContent ?? "[]") as readonly Preset[];
+const presets = JSON.parse(at("presets").textContent ?? "[]") as Preset[];
 let controls: Controls = DEFAULT;
 /** The controls of the run in progress, if there is one. */
 let inProgress: Controls | null = null;
@@ -110,12 +114,20 @@ function boot(): void {
     );
   }
   const code = at("worker").textContent ?? "";
-  worker = new Worker(URL.createObjectURL(new Blob([code], { type: "text/javascript" })));
-  worker.onmessage = (event: MessageEvent<FromWorker>) => on(event.data);
-  worker.onerror = (event) =>
+  const begun = new Worker(URL.createObjectURL(new Blob([code], { type: "text/javascript" })));
+  worker = begun;
+  // What one that has been replaced has still said is of no interest.
+  worker.onmessage = (event: MessageEvent<FromWorker>) => begun === worker && on(event.data);
+  worker.onerror = (event) => {
+    if (begun !== worker) return event.preventDefault();
+    if (laws.isFailure(event.message)) {
+      event.preventDefault();
+      return beginWithoutLaws(event.message);
+    }
     alarm(
       `The simulator has stopped: ${event.message}\nReload the page to begin anew; the address holds the controls.`,
     );
+  };
   const bytes = packed();
   send({ type: "boot", packed: bytes, presets }, [bytes]);
 }
@@ -135,6 +147,7 @@ function fromAddress(): Controls {
 }
 
 function on(message: FromWorker): void {
+  laws.heard();
   switch (message.type) {
     case "ready":
       listen();
@@ -188,7 +201,10 @@ function on(message: FromWorker): void {
     case "checked":
       showText("scenario.toml", message.toml);
       return offerRun(message.json);
+    case "law":
+      return useLaw(message.name, message.described);
     case "error":
+      if (laws.isFailure(message.text)) return beginWithoutLaws(message.text);
       at("steady-state").textContent = "";
       alarm(message.text);
       // A run that could not begin leaves the one before in progress; in the beginning there is none.
@@ -199,6 +215,31 @@ function on(message: FromWorker): void {
       for (const side of sides) side.show(controls);
       return;
   }
+}
+
+/** Laws of the reader's own, which may not end. */
+const laws = new Laws(presets, beginWithoutLaws);
+
+/** A law that was dropped is the control of the first kind of flows, or the queue on the right, from now on. */
+function useLaw(name: string, described: Described): void {
+  const queue = laws.take(name, described, controls, presetOf(controls.queues[1]));
+  if (queue) send({ type: "preset", preset: queue });
+  built = "";
+  const role = queue ? "the queue on the right" : "the control of the first kind of flows";
+  note(`${name.replace("file:", "")} is ${role}.`);
+  if (queue) return choose(1, queue.name, {});
+  moved({ ...controls, kinds: controls.kinds.map((kind, i) => (i === 0 ? { ...kind, cc: name } : kind)) });
+}
+
+/** A law has ended the simulator, or keeps it from answering: another one begins with what was before the law. */
+function beginWithoutLaws(why: string): void {
+  worker.terminate();
+  const what = why.replace(/^(Uncaught )?(Error: )?/, "");
+  alarm(`${what}\nThe page goes on without it. Drop the file again when it is mended.`);
+  controls = laws.forget() ?? DEFAULT;
+  inProgress = null;
+  built = "";
+  boot();
 }
 
 /** Draws what came last: one side with each frame, since both take longer than a frame of the moving pictures. */
@@ -483,7 +524,7 @@ function toolbar(): void {
   const file = element("input", {
     id: "file",
     type: "file",
-    accept: ".toml",
+    accept: ".toml,.wasm",
     hidden: true,
     change: () => {
       void readFile(file.files?.[0]);
@@ -506,15 +547,16 @@ function toolbar(): void {
           as,
         ),
       ),
-      element("button", { type: "button", click: () => file.click() }, "Run a scenario file"),
+      element("button", { type: "button", click: () => file.click() }, "Open a scenario or a law"),
       file,
     ),
     element(
       "p",
       { class: "hint" },
       "A link holds the controls. A scenario file can be dropped anywhere on the page: it is checked, and runs as a " +
-        "whole. The TOML holds all that has happened: flows that joined and left, and steps of the rate. Its run " +
-        "gives the same bytes as this page.",
+        "whole. So can a law of your own, a module of WebAssembly as `shoal new law` makes one: it becomes the " +
+        "control of the first kind of flows, or the queue on the right. The TOML holds all that has happened: flows " +
+        "that joined and left, and steps of the rate. Its run gives the same bytes as this page.",
     ),
     element("div", { id: "text" }),
   );
@@ -523,12 +565,19 @@ function toolbar(): void {
 async function readFile(file: File | undefined): Promise<void> {
   if (!file) return;
   alarm(null);
+  if (isLaw(file.name)) return readLaw(file);
   if (file.size > FILE_MAX)
     return alarm(`${file.name} has ${file.size} bytes; the page reads scenario files of at most ${FILE_MAX}`);
   isFileRunning = false;
   send({ type: "stop" });
   checked = { text: await file.text(), name: file.name };
   send({ type: "check", ...checked });
+}
+
+async function readLaw(file: File): Promise<void> {
+  if (file.size > LAW_MAX) return alarm(`${file.name} has ${file.size} bytes; a law has at most ${LAW_MAX}`);
+  const content = await file.arrayBuffer();
+  send({ type: "law", name: `file:${file.name}`, content }, [content]);
 }
 
 function setTheme(dark: boolean): void {
@@ -553,7 +602,10 @@ function followTheme(): void {
 }
 
 /** Links and files, once there is a simulator that can take them. */
+let listens = false;
 function listen(): void {
+  if (listens) return;
+  listens = true;
   window.addEventListener("hashchange", () => {
     alarm(null);
     const wanted = fromAddress();

@@ -251,7 +251,7 @@ export function positionOf(controls: Controls, group: string): number {
 
 /** Name of a kind of flows: its congestion control, numbered if both are the same. */
 export function groupName(controls: Controls, kind: number): string {
-  const cc = controls.kinds[kind]?.cc ?? "flows";
-  const twins = controls.kinds.filter((other) => other.cc === cc).length > 1;
+  const cc = (controls.kinds[kind]?.cc ?? "flows").replace(/^file:|\.wasm$/g, "");
+  const twins = controls.kinds.filter((other) => other.cc === controls.kinds[kind]?.cc).length > 1;
   return twins ? `${cc}-${kind + 1}` : cc;
 }

@@ -1,6 +1,7 @@
 // What the page and its worker tell each other.
 
 import type { Account } from "./explain";
+import type { Described } from "./law";
 import type { Controls, Json, Preset } from "./plan";
 import type { EngineShare, Verdict } from "./verdict";
 
@@ -15,6 +16,8 @@ export type ToWorker =
   | { type: "text"; side: number }
   | { type: "check"; text: string; name: string }
   | { type: "run"; text: string; name: string }
+  | { type: "law"; name: string; content: ArrayBuffer }
+  | { type: "preset"; preset: Preset }
   | { type: "stop" };
 
 /** Columns of new rows of a series, in the order of their names. */
@@ -50,4 +53,5 @@ export type FromWorker =
   | { type: "checked"; toml: string; json: Json }
   | { type: "ran"; name: string; text: string; questions: string }
   | { type: "running"; time: number }
+  | { type: "law"; name: string; described: Described }
   | { type: "error"; what: string; text: string };

@@ -18,6 +18,7 @@ import {
   type Plan,
   type Preset,
 } from "./plan";
+import { take } from "./law";
 import { lookSeconds } from "./slow";
 import type { FromWorker, News, ToWorker } from "./protocol";
 import { rowsOf, seriesOf } from "./rows";
@@ -324,6 +325,11 @@ async function on(message: ToWorker): Promise<void> {
       return runFile(message.text, message.name);
     case "stop":
       fileRun += 1;
+      return;
+    case "law":
+      return tell({ type: "law", name: message.name, described: await take(message.name, message.content) });
+    case "preset":
+      presets.set(message.preset.name, message.preset);
       return;
     case "check": {
       const given = new Scenario(message.text, message.name);
