@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any, Literal
 from shoal import _native, errors
 from shoal._arguments import explained
 from shoal.errors import UsageError
+from shoal.laws import names_a_file
 
 # Most of those that ask for it ask for names of models.
 nearest = errors.nearest
@@ -107,6 +108,33 @@ def _model(item: Mapping[str, Any]) -> Model:
 def find_controller(name: str) -> Model | None:
     """The controller of a name in scenarios; ``None`` if there is none, or it is a law of the user's own."""
     return next((model for model in models() if model.kind == "controller" and model.name == name), None)
+
+
+def unknown_law(what: str, name: str, names: Sequence[str], hint: str) -> UsageError:
+    """The refusal of a law that is not there, wherever somebody names one.
+
+    Parameters
+    ----------
+    what
+        What there is none of, as in ``controller``.
+    name
+        What was written.
+    names
+        What could have been meant.
+    hint
+        What else helps.
+    """
+    return UsageError(f"there is no {what} `{name}`", hint=f"{nearest(name, names)} {hint}")
+
+
+def controller_names() -> list[str]:
+    """The controllers of shoal itself."""
+    return [model.name for model in models() if model.kind == "controller"]
+
+
+def is_controller(name: str) -> bool:
+    """Whether a name is that of a controller, or of the file of one, which is read and refused with its scenario."""
+    return find_controller(name) is not None or names_a_file(name)
 
 
 def find_models(name: str) -> list[Model]:

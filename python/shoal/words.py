@@ -46,6 +46,11 @@ def significant(value: Estimate) -> str:
     return Quantity(f"{value.mean:.4g}" + (f" ± {value.half_width:.2g}" if value.half_width else ""), value)
 
 
+def rounded(value: float) -> str:
+    """Three significant digits, or all before the point of a large number."""
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+
+
 def scaled(value: Estimate | None, factor: float, unit: str, *, digits: int = 2) -> str:
     """A number in another unit."""
     if value is None:

@@ -5,6 +5,11 @@ Nothing tells a search where to begin: what is fixed only leaves out queues, loa
 
 from __future__ import annotations
 
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
 import pytest
 
 import shoal
@@ -110,3 +115,86 @@ def test_without_noise_dctcp_may_lock_into_a_beat() -> None:
     changes = {"bottleneck.rate": "24 Mbit/s", "bottleneck.aqm.threshold": "43 packets", "flows.*.rtt": "3.5 ms"}
     result = shoal.run(itself("60 s", "20 s").override(changes))
     assert metric(result, "least_share()") == pytest.approx(10 / 12, abs=0.01)
+
+
+#: The laws in C that `shoal new law` begins with, and CUBIC: unchanged they give the bytes of those that are built in.
+SHIPPED = Path(shoal.__file__).parent / "_data" / "law"
+SOURCES = {
+    "reno": SHIPPED / "reno.c",
+    "dctcp": SHIPPED / "dctcp.c",
+    "cubic": Path(__file__).with_name("cubic.c"),
+}
+CUBIC = '{ cc = "cubic", cc_options = { hystart = false } }'
+needs_clang = pytest.mark.skipif(not shutil.which("clang") or not shutil.which("wasm-ld"), reason="no clang and lld")
+
+
+def hunted_beside(
+    name: str, reference: str, folder: Path, before: str = "", after: str = "", **more: object
+) -> shoal.Hunted:
+    """Hunt a law with a line replaced for scenarios in which it is unlike the one that is built in."""
+    text = SOURCES[name].read_text(encoding="utf-8")
+    assert not before or text.count(before) == 1
+    source, module = folder / "law.c", folder / "law.wasm"
+    source.write_text(text.replace(before, after) if before else text, encoding="utf-8")
+    command = ["clang", "--target=wasm32", "-O2", "-Wall", "-nostdlib", "-Wl,--no-entry", f"-I{SHIPPED}"]
+    subprocess.run([*command, "-o", str(module), str(source)], check=True)
+    ecn = "off" if reference in ("reno", CUBIC) else "on"
+    law = f'{{ cc = "file:{module}", ecn = "{ecn}" }}'
+    return shoal.hunt(law, unlike=reference, fix=STILL | NO_LOAD, runs=64, finds=2, workers=1, **more)  # type: ignore[arg-type]
+
+
+@needs_clang
+@pytest.mark.parametrize(("name", "reference"), [("reno", "ecn-reno"), ("dctcp", "dctcp"), ("cubic", CUBIC)])
+def test_a_law_is_not_unlike_itself(name: str, reference: str, folder: Path) -> None:
+    """Not by a thousandth of a margin: both give the same bytes."""
+    assert hunted_beside(name, reference, folder, beyond=0.001).finds == []
+
+
+# Nothing is said of the bug but the file of the law that has it.
+@needs_clang
+@pytest.mark.parametrize(
+    ("name", "reference", "before", "after", "seen"),
+    [
+        # The origin of the cubic is the window after a cut, and not the one before.
+        (
+            "cubic",
+            CUBIC,
+            "origin = last_max <= cwnd ? cwnd : last_max;",
+            "origin = cwnd, time_to_origin = 0;",
+            "less: mean queue.* cwnd mean of law",
+        ),
+        # The gain multiplies the fraction of marks twice.
+        ("dctcp", "dctcp", "<< shift), 1024)", "<< 2 * shift), 1024)", "more: marks.* reductions of law"),
+        # Reductions are not announced, so that the receiver goes on echoing.
+        (
+            "reno",
+            "ecn-reno",
+            'has it.\\" }',
+            'has it.\\", \\"sends_cwr\\": false }',
+            "cwnd mean of law: 2 packets .* was still reduced",
+        ),
+        # Reductions are announced and not made.
+        (
+            "reno",
+            "ecn-reno",
+            "/* A loss, or",
+            "SHOAL_CALL(on_ecn)\n{\n\tshoal.ssthresh = shoal.cwnd;\n\treturn 0;\n}\n\n/* A loss, or",
+            "more: marks.* cwnd mean of law",
+        ),
+        # Slow start goes on above its threshold.
+        (
+            "reno",
+            "reno",
+            "shoal_reno();",
+            "shoal.cwnd = shoal_min(shoal.cwnd + shoal_acked(), shoal.clamp);",
+            "retransmissions of law: .* most of them were sent again by law",
+        ),
+    ],
+    ids=["origin", "gain-twice", "no-cwr", "no-cut", "slow-start"],
+)
+def test_a_seeded_bug_is_seen_beside_the_law_without_it(
+    name: str, reference: str, before: str, after: str, seen: str, folder: Path
+) -> None:
+    hunted = hunted_beside(name, reference, folder, before, after)
+    assert hunted.finds[0].estimate.mean > 3
+    assert [find for find in hunted.finds if re.search(seen, f"{find.mechanism}; {find.sentence}")], hunted.json

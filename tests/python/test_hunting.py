@@ -11,9 +11,10 @@ import pytest
 from conftest import Cli
 
 import shoal
-from shoal.hunting import targets
+from shoal.hunting import Find, targets
 from shoal.hunting.axes import Axis, Point, new_axis
-from shoal.hunting.bench import Bench, Cause, Measured
+from shoal.hunting.bench import Bench, Measured
+from shoal.hunting.causes import Cause, cause_of
 from shoal.hunting.goals import own_target
 from shoal.hunting.law import read_law
 from shoal.hunting.searching import Search
@@ -160,6 +161,22 @@ def test_a_shrinker_takes_away_what_does_not_matter() -> None:
     assert (small["kind"], small["other"], small["rate"], small["delay"]) == ("bad", "none", 3.0, 20)
 
 
+def test_a_shrinker_takes_the_simplest_word_that_does() -> None:
+    # Only `a` has no effect: `b` is simpler than `d`, and `c` is not tried for `b` again.
+    axes = [Axis("kind", ("a", "b", "c", "d"))]
+
+    def answer(point: Point) -> Measured:
+        return Measured((1.0 if point["kind"] == "a" else 0.2,), (Cause("starved", ("law",), "x"),))
+
+    asked = shrink(axes, targets["starve"], {"kind": "d"}, answer({"kind": "d"}), 0.8)
+    tried = [next(asked)]
+    tried.append(asked.send(answer(tried[0])))
+    with pytest.raises(StopIteration) as end:
+        asked.send(answer(tried[1]))
+    assert end.value.value == {"kind": "b"}
+    assert [point["kind"] for point in tried] == ["a", "b"]
+
+
 def test_a_shrinker_keeps_the_mechanism() -> None:
     axes = [Axis("kind", ("good", "bad"))]
 
@@ -228,6 +245,12 @@ def test_a_base_and_what_varies_in_it() -> None:
         ({"law": "dctcp", "fix": {"path.kind": "still"}, "vary": {"path.kind": "still"}}, "varied and fixed"),
         ({"law": "dctcp", "maximise": "delay_ms()"}, "from where on"),
         ({"law": "dctcp", "maximise": "delay_ms()", "minimise": "jain()"}, "one goal"),
+        ({"law": "dctcp", "goal": "planes", "unlike": "reno"}, "one goal"),
+        ({"law": "dctcp", "unlike": "pie"}, "a queue and a congestion control"),
+        (
+            {"base": "parking-lot", "unlike": "reno", "vary": {"topology.bottlenecks": "2..3:whole"}},
+            "no law that could",
+        ),
         ({"base": "parking-lot"}, "nothing varies"),
         ({}, "nothing is hunted"),
         ({"law": "dctcp", "runs": 3}, "no search"),
@@ -236,6 +259,48 @@ def test_a_base_and_what_varies_in_it() -> None:
 def test_wrong_arguments_are_refused(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(shoal.UsageError, match=message):
         shoal.hunt(**arguments)  # type: ignore[arg-type]
+
+
+def test_the_causes_of_delay_swings_and_idleness_are_numbers_of_the_run() -> None:
+    def why(goal: str, changes: dict[str, object]) -> Cause:
+        return cause_of(targets[goal], shoal.run(STANDING.override(changes)))
+
+    # A window that nothing limits but the buffer; 50 packets of 1500 B at 2 Mbit/s take 50 x 12000 / 2e6 = 0.3 s.
+    full = why("delay", {"flows.law.cc": "cubic", "bottleneck.buffer": "50 packets"})
+    assert full.mechanism == "deep-buffer"
+    assert "50 packets or more of at most 50 packets wait at bottleneck, which take 300 ms at 2 Mbit/s" in full.text
+    assert why("delay", {"bottleneck.aqm": {"kind": "codel"}}).mechanism == "codel-holds-more"
+    steps = {"bottleneck.schedule": {"rates": [["0 s", "2 Mbit/s"], ["1 s", "0.5 Mbit/s"]], "repeat": "2 s"}}
+    assert "ms at 0.5 Mbit/s when the rate falls" in why("delay", steps).text
+    swing = why("oscillate", steps)
+    assert swing.mechanism == "changing-path"
+    assert "its rate changes from 0.5 to 2 Mbit/s" in swing.text
+    assert why("oscillate", {}).mechanism == "windows"
+    # A delayed ACK lets two packets go; the second waits for 1.2 ms at 10 Mbit/s, and is marked beyond 1 ms.
+    short = {"bottleneck.rate": "10 Mbit/s", "bottleneck.aqm": {"kind": "dualpi2", "ecn_mask": "any-ect"}}
+    small = why("idle", short | {"flows.law.cc": "dctcp", "flows.law.rtt": "100 ms"})
+    assert small.mechanism == "signals-at-short-queues"
+    assert "dualpi2 marks" in small.text
+
+
+STANDING = shoal.Scenario.from_toml(
+    'duration = "20 s"\nwarmup = "5 s"\nbottleneck = { rate = "2 Mbit/s", buffer = "100 packets" }\n'
+    'flows = [{ name = "law", cc = "reno", rtt = "20 ms" }]\n'
+)
+
+
+def test_seeds_that_part_are_told_from_scatter() -> None:
+    """Three bottlenecks in a row lock into one of two rhythms (docs/linux.md), by when the long flow starts."""
+    base = shoal.Scenario.named("parking-lot").override({"flows.through.start": {"uniform": ["0 s", "0.1 s"]}})
+    shares = tuple(run.metric("least_share()") for run in shoal.run(base, seeds=range(1, 11)))
+    find = Find(base, shares, tuple(range(1, 11)), Cause(text="why"), 1)
+    assert find.sentence.startswith("why. Seeds fall into two groups, ")
+    import numpy as np
+
+    random = np.random.RandomState(1)
+    finds = (Find(base, tuple(map(float, random.normal(size=10))), (1,), Cause(), 1) for _ in range(4000))
+    assert sum("two groups" in find.sentence for find in finds) < 12  # two in a thousand
+    assert "groups" not in Find(base, (0.5,) * 10, (1,), Cause(), 1).sentence
 
 
 def test_own_goals_and_axes() -> None:

@@ -35,12 +35,23 @@ _Maximise = Annotated[
 _Minimise = Annotated[
     str | None, option(("--minimise", "--minimize"), "METRIC", "Instead of a goal: a metric that is bad if small.")
 ]
+_Unlike = Annotated[
+    str | None,
+    option(
+        "--unlike",
+        "LAW",
+        "Instead of a goal: where the outcome is most different from that of another law in the same scenario.",
+    ),
+]
+_Planes = Annotated[
+    bool, typer.Option("--planes", help="Instead of a goal: where the simulator and the real kernel differ most.")
+]
 _Beyond = Annotated[
     float | None,
     option(
         "--beyond",
         "VALUE",
-        "From where on a scenario counts. Default: half of a fair share, 100 ms, 20 % of the capacity, 25 ms.",
+        "From where on a scenario counts. Default: half of a fair share, 100 ms, 20 % of capacity, 25 ms, one margin.",
     ),
 ]
 _Base = Annotated[
@@ -69,12 +80,19 @@ _Starve = Annotated[bool, typer.Option("--starve", help="Flows that get little o
 _Delay = Annotated[bool, typer.Option("--delay", help="Packets that wait long.")]
 _Idle = Annotated[bool, typer.Option("--idle", help="Capacity that is left unused.")]
 _Oscillate = Annotated[bool, typer.Option("--oscillate", help="Delays that swing.")]
-_Runs = Annotated[int, typer.Option("--runs", min=64, metavar="N", help="Scenarios that the search tries.")]
+_Runs = Annotated[
+    int | None,
+    option("--runs", "N", "Scenarios that the search tries. Default: 4000, and 256 with --planes.", min=64),
+]
 _Finds = Annotated[int, typer.Option("--finds", min=1, metavar="N", help="Scenarios to give, at most.")]
 _Seed = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Seed of the search.")]
 _Kernel = Annotated[
     bool, typer.Option("--kernel/--no-kernel", help="Replay the worst find on the real kernel, if it is built here.")
 ]
+
+
+# Why the command is not for everybody: a law's file is named relative to where the command was given.
+_in_a_file = "a law is a file of whoever ran them"
 
 
 def hunt(
@@ -85,11 +103,13 @@ def hunt(
     oscillate: _Oscillate = False,
     maximise: _Maximise = None,
     minimise: _Minimise = None,
+    unlike: _Unlike = None,
+    planes: _Planes = False,
     beyond: _Beyond = None,
     base: _Base = None,
     vary: _Vary = None,
     fix: _Fix = None,
-    runs: _Runs = 4000,
+    runs: _Runs = None,
     finds: _Finds = 8,
     seed: _Seed = 1,
     kernel: _Kernel = True,
@@ -105,31 +125,32 @@ def hunt(
     move and bottlenecks in a row. The worst of each kind of trouble is confirmed with seeds that had no part in finding
     it, shrunk as long as four fifths of its effect stay, and confirmed again. --out writes a scenario file a find.
 
-    Finished runs are kept: an interrupted hunt goes on where it was, and shows the worst that it knows.
+    --unlike and --planes look for differences, of laws or of planes, in the margins of [cyan]shoal compare[/]. Finished
+    runs are kept: an interrupted hunt goes on where it was, and shows the worst that it knows.
 
     [bold]Examples[/]
 
-      shoal hunt --law dctcp --starve
       shoal hunt --law reno --starve --fix path.kind=still --runs 8000 --out results/hunt
       shoal hunt --law pie --delay --vary bottleneck.rate='2..10 Mbit/s'
       shoal hunt --base parking-lot --starve --vary topology.bottlenecks=2..6:whole
+      shoal hunt --law file:my-law.wasm --unlike dctcp
+      shoal hunt --law cubic --planes
     """
-    goals = _goals(starve, delay, idle, oscillate, maximise, minimise)
+    goal = _goal(starve, delay, idle, oscillate, planes, [maximise, minimise, unlike])
     from shoal.hunting import hunt as run_hunt
     from shoal.hunting.replay import replay
 
-    goal = goals[0] if goals else ""
-    varied, fixed = _pairs("--vary", vary), _pairs("--fix", fix)
     with results_in(out, force=force) as folder:
         hunted = run_hunt(
             law or "",
             goal=goal or "starve",
             maximise=maximise or "",
             minimise=minimise or "",
+            unlike=unlike or "",
             beyond=beyond,
             base=base,
-            vary=varied,
-            fix=fixed,
+            vary=_pairs("--vary", vary),
+            fix=_pairs("--fix", fix),
             runs=runs,
             finds=finds,
             seed=seed,
@@ -137,10 +158,10 @@ def hunt(
             cache=options.kept_runs(fresh=fresh),
             progress=True,
         )
-        replayed = replay(hunted) if kernel and hunted.is_complete and hunted.finds else None
+        replayed = replay(hunted) if kernel and hunted.is_replayable else None
         if folder is not None:
             given: list[tuple[str, object]] = [("--law", law), (f"--{goal}" if goal else "", True if goal else None)]
-            given += [("--maximise", maximise), ("--minimise", minimise), ("--beyond", beyond)]
+            given += [("--maximise", maximise), ("--minimise", minimise), ("--unlike", unlike), ("--beyond", beyond)]
             given += [("--vary", vary), ("--fix", fix), ("--runs", runs), ("--finds", finds), ("--seed", seed)]
             _write(folder, hunted, base, given)
     _say(hunted, replayed, out, as_json=as_json)
@@ -159,15 +180,14 @@ def _say(hunted: Hunted, replayed: Replay | None, out: Path | None, *, as_json: 
         raise Exit(5)
 
 
-def _goals(
-    starve: bool, delay: bool, idle: bool, oscillate: bool, maximise: str | None, minimise: str | None
-) -> list[str]:
-    """The named goal, if it is one; a single thing is hunted for."""
-    named = {"starve": starve, "delay": delay, "idle": idle, "oscillate": oscillate}
+def _goal(starve: bool, delay: bool, idle: bool, oscillate: bool, planes: bool, others: Sequence[object]) -> str:
+    """The goal that has a name, or nothing; a single thing is hunted for."""
+    named = {"starve": starve, "delay": delay, "idle": idle, "oscillate": oscillate, "planes": planes}
     goals = [name for name, wanted in named.items() if wanted]
-    if len(goals) + (maximise is not None) + (minimise is not None) != 1:
-        raise UsageError("say what is hunted for", hint="add one of --starve, --delay, --idle, --oscillate")
-    return goals
+    if len(goals) + sum(other is not None for other in others) != 1:
+        hint = "add one of --starve, --delay, --idle, --oscillate, --unlike LAW, --planes"
+        raise UsageError("say what is hunted for", hint=hint)
+    return next(iter(goals), "")
 
 
 def _pairs(name: str, given: Sequence[str] | None) -> dict[str, str]:
@@ -201,8 +221,9 @@ def _show(hunted: Hunted, replayed: Replay | None) -> None:
 
 
 def _write(folder: Path, hunted: Hunted, base: Path | None, given: Sequence[tuple[str, object]]) -> None:
-    from shoal.again import Again, Kept, keep_source
+    from shoal.again import Again, Kept, keep_source, on_kernel
     from shoal.files import write_text, writing
+    from shoal.laws import keep_laws
     from shoal.shipped import find_scenario
 
     words: list[str | Kept] = ["hunt"]
@@ -214,13 +235,16 @@ def _write(folder: Path, hunted: Hunted, base: Path | None, given: Sequence[tupl
                 words.append(name)
             elif each is not None:
                 words += [name, str(each)]
-    again = Again((*words, "--no-kernel"))
+    of_file = any("file:" in str(value) for _, value in given)
+    refusal = on_kernel if ("--planes", True) in given else _in_a_file if of_file else ""
+    again = Again((*words, "--no-kernel"), refusal)
     with writing(folder):
         if base is not None:
             keep_source(find_scenario(base), None, folder)
         for number, find in enumerate(hunted.finds, 1):
             comment = f"# {find.sentence}\n# {hunted.target.metric} = {find.estimate.mean:.4g}\n\n"
             write_text(folder / f"find-{number}.toml", comment + find.scenario.text)
+            keep_laws(find.scenario.resolved, folder, find.scenario.base)
         frame = hunted.to_polars()
         frame.write_csv(folder / "finds.csv")
         frame.write_parquet(folder / "finds.parquet")

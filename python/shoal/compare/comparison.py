@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
@@ -135,7 +135,7 @@ class Comparison(Sequence[Compared]):
     @classmethod
     def of(cls, ran: Sequence[Ran], seeds: Sequence[int]) -> Comparison:
         """Decide on all quantities of all scenarios together."""
-        paired = [_paired(entry) for entry in ran]
+        paired = [paired_quantities(entry.sim, entry.linux, measures(entry.linux[0])) for entry in ran]
         decisions = iter(decide([pairs for quantities, _ in paired for _, pairs in quantities]))
         compared = [
             Compared(
@@ -275,14 +275,16 @@ class Comparison(Sequence[Compared]):
         return json.dumps(content, indent=2, allow_nan=False) + "\n"
 
 
-def _paired(ran: Ran) -> tuple[list[tuple[Measure, Pairs]], list[str]]:
+def paired_quantities(
+    sim: Results, linux: Results, wanted: Iterable[Measure]
+) -> tuple[list[tuple[Measure, Pairs]], list[str]]:
     """What every run of both planes has measured, and lines about what only some have."""
     paired, missing = [], []
-    for measure in measures(ran.linux[0]):
-        sim, linux = ([measure.get(run) for run in runs] for runs in (ran.sim, ran.linux))
-        known = [[value for value in side if value is not None] for side in (sim, linux)]
+    for measure in wanted:
+        values = ([measure.get(run) for run in runs] for runs in (sim, linux))
+        known = [[value for value in side if value is not None] for side in values]
         if len(known[0]) == len(sim) and len(known[1]) == len(linux):
-            margin = kinds[measure.kind].margin(ran.linux[0])
+            margin = kinds[measure.kind].margin(linux[0])
             paired.append((measure, Pairs(tuple(known[0]), tuple(known[1]), margin)))
         elif known[0] or known[1]:
             missing.append(

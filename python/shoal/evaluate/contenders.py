@@ -9,8 +9,7 @@ from typing import Any
 from shoal._toml import parsed
 from shoal.errors import OutputError, ScenarioError, UsageError
 from shoal.evaluate.model import Setting
-from shoal.laws import names_a_file
-from shoal.models import find_controller, models, nearest
+from shoal.models import controller_names, is_controller, unknown_law
 from shoal.scenario import Scenario
 from shoal.shipped import find_scenario
 from shoal.skeleton.scenario import queue_kinds, shipped_law
@@ -48,8 +47,8 @@ def queue(text: str) -> Setting:
     try:
         path = find_scenario(Path(text))
     except OutputError:
-        hint = f"{nearest(text, queue_kinds())} Or name a scenario, or write a table: '{{ kind = \"pie\" }}'"
-        raise UsageError(f"there is no queue and no scenario `{text}`", hint=hint) from None
+        hint = "Or name a scenario, or write a table: '{ kind = \"pie\" }'"
+        raise unknown_law("queue and no scenario", text, queue_kinds(), hint) from None
     bottleneck: Any = Scenario.from_file(path).resolved.get("bottleneck")
     if not bottleneck:
         raise UsageError(f"`{path}` has no [bottleneck] whose queue could be taken", hint="give the queue as a table")
@@ -74,12 +73,8 @@ def controller(text: str) -> Setting:
             hint="as in '{ cc = \"dctcp\", cc_options = { gain = { shift = 2 } } }'",
         )
     name = str(table["cc"])
-    # The file of a law is read, and refused in its own words, with the scenario that names it.
-    if find_controller(name) is None and not names_a_file(name):
-        names = [model.name for model in models() if model.kind == "controller"]
-        raise UsageError(
-            f"there is no controller `{name}`", hint=f"{nearest(name, names)} See `shoal list controllers`"
-        )
+    if not is_controller(name):
+        raise unknown_law("controller", name, controller_names(), "See `shoal list controllers`")
     setting = Setting(name, {f"flows.{SUBJECT}.{key}": value for key, value in table.items()})
     _checked(setting)
     return Setting(setting.described.replace(", ", " with ", 1), setting.values)

@@ -10,46 +10,12 @@ from typing import Any
 from shoal.errors import ScenarioError
 from shoal.expression import UndefinedError
 from shoal.hunting.axes import Axis, Point
+from shoal.hunting.causes import Cause, cause_of
 from shoal.hunting.goals import Target
 from shoal.metrics import metric, recording
-from shoal.notices import Notice
 from shoal.results import Result
 from shoal.runs.cases import Case, RunCases
 from shoal.scenario import Scenario
-
-
-@dataclass(frozen=True, slots=True)
-class Cause:
-    """What the notices of a run say of it.
-
-    Attributes
-    ----------
-    kind
-        Kind of the notice; empty if none speaks.
-    groups
-        Names of the groups that it is about.
-    mechanism
-        The first one that it names; empty if none is determined.
-    text
-        Its sentence, without a full stop.
-    """
-
-    kind: str = ""
-    groups: tuple[str, ...] = ()
-    mechanism: str = ""
-    text: str = ""
-
-    @classmethod
-    def of(cls, notice: Notice | None) -> Cause:
-        """What a notice says."""
-        if notice is None:
-            return cls()
-        return cls(notice.kind, notice.groups, next(iter(notice.mechanisms), ""), notice.text)
-
-    @property
-    def name(self) -> tuple[str, str]:
-        """Whom it hits and by what, which tells causes apart."""
-        return "+".join(self.groups), self.mechanism
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +82,7 @@ class Bench:
         values = tuple(_value(run, self.target.metric) for run in runs)
         if any(math.isnan(value) for value in values):
             return None
-        return Measured(values, tuple(Cause.of(self.target.why(tuple(run.notices))) for run in runs))
+        return Measured(values, tuple(cause_of(self.target, run) for run in runs))
 
 
 def _value(run: Any, text: str) -> float:

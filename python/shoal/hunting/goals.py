@@ -29,7 +29,8 @@ class Target:
     neutral
         The value at which nothing is wrong: how far a scenario is from it is its effect.
     notices
-        Kinds of notices that say why, the most telling first.
+        Kinds of notices that say why, the most telling first. Where none of them names a mechanism,
+        :mod:`shoal.hunting.causes` looks at the numbers.
     unit
         Unit of the metric, for people.
     """
@@ -73,16 +74,14 @@ class Target:
 #: interactive traffic notices (ITU-T G.114 puts the whole path at 150 ms), and a quarter of that is a swing.
 targets = {
     "starve": Target("starve", Goal(Direction.MINIMISE, "least_share()"), 0.5, 1.0, _shares, "of a fair share"),
-    "delay": Target(
-        "delay", Goal(Direction.MAXIMISE, "delay_ms(quantile='p99')"), 100.0, 0.0, (*_losses, *_shares), "ms"
-    ),
+    "delay": Target("delay", Goal(Direction.MAXIMISE, "delay_ms(quantile='p99')"), 100.0, 0.0, _losses, "ms"),
     "idle": Target("idle", Goal(Direction.MAXIMISE, "unused()"), 0.2, 0.0, _idle, "of the capacity"),
     "oscillate": Target(
         "oscillate",
         Goal(Direction.MAXIMISE, "(delay_ms(quantile='p95') - delay_ms(quantile='p5')) / 2"),
         25.0,
         0.0,
-        (*_idle, *_shares),
+        (),
         "ms",
     ),
 }

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from shoal import _native
 from shoal._arguments import explained
-from shoal.hunting.bench import Cause
+from shoal.hunting.causes import Cause
 from shoal.hunting.goals import Target
 from shoal.scenario import Scenario
 from shoal.stats import Estimate, estimate
@@ -59,13 +60,29 @@ class Find:
 
     @property
     def sentence(self) -> str:
-        """Why, in a sentence, as the notices of the first seed that speaks for most of them say it."""
-        return f"{self.cause.text}." if self.cause.text else "No notice names a mechanism."
+        """Why, in a sentence, as the first seed that speaks for most of them says it, and whether seeds part."""
+        why = f"{self.cause.text}." if self.cause.text else "No notice names a mechanism."
+        return f"{why}{_parted(self.values)}"
 
     @property
     def mechanism(self) -> str:
         """The stable name of the mechanism."""
         return self.cause.mechanism or "not determined"
+
+
+def _parted(values: Sequence[float]) -> str:
+    """A sentence about values that fall into two groups, as those of flows that lock into one of two rhythms.
+
+    The groups are further apart than twice the width of either, as two in a thousand sets of ten values of a normal
+    distribution are (tests/python/test_hunting.py).
+    """
+    low = sorted(values)
+    gap, place = max(((low[at] - low[at - 1], at) for at in range(2, len(low) - 1)), default=(0.0, 0))
+    groups = low[:place], low[place:]
+    if gap <= 2 * max((group[-1] - group[0] for group in groups if group), default=0.0):
+        return ""
+    parts = [f"{len(group)} at about {math.fsum(group) / len(group):.3g}" for group in groups]
+    return f" Seeds fall into two groups, {' and '.join(parts)}: a run takes one of two courses."
 
 
 @explained
@@ -98,6 +115,11 @@ class Hunted:
     refuted: int
     seed: int
     is_complete: bool = True
+
+    @property
+    def is_replayable(self) -> bool:
+        """Whether there is a find that the kernel may be asked about: not one of two runs side by side."""
+        return self.is_complete and bool(self.finds) and self.target.name not in ("unlike", "planes")
 
     @property
     def verdict(self) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from shoal._toml import parsed
 from shoal.errors import UsageError
-from shoal.laws import names_a_file
-from shoal.models import find_controller, models, nearest
+from shoal.models import controller_names, is_controller, unknown_law
 from shoal.scenario import Scenario
 from shoal.skeleton.scenario import queue_kinds, shipped_law
 
@@ -34,6 +34,16 @@ class Law:
     is_controller: bool
     table: Mapping[str, Any] = field(hash=False)
 
+    @property
+    def short(self) -> str:
+        """The name in words for people: a file without its folders."""
+        return short_name(self.name)
+
+
+def short_name(name: str) -> str:
+    """The name of a controller or queue, that of a file without its folders."""
+    return re.sub("^file:(.*/)?", "", name)
+
 
 def read_law(text: str) -> Law:
     """The law that a text names: a controller, a kind of queue, or a table with ``cc`` or ``kind``.
@@ -57,10 +67,9 @@ def read_law(text: str) -> Law:
         raise UsageError(f"`{text}` is no law", hint=_example)
     if text in queue_kinds():
         return Law(text, False, shipped_law(text))
-    if find_controller(text) is not None or names_a_file(text):
+    if is_controller(text):
         return _checked(Law(text, True, {"cc": text}))
-    names = [model.name for model in models() if model.kind == "controller"] + list(queue_kinds())
-    raise UsageError(f"there is no law `{text}`", hint=f"{nearest(text, names)} {_example}")
+    raise unknown_law("law", text, [*controller_names(), *queue_kinds()], _example)
 
 
 def _checked(law: Law) -> Law:

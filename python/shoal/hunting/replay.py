@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from shoal.errors import ShoalError
-from shoal.hunting.bench import Cause
+from shoal.hunting.causes import Cause, cause_of
 from shoal.hunting.hunted import Hunted
 from shoal.linux.errors import LinuxError
 from shoal.metrics import metric
@@ -71,5 +71,5 @@ def replay(hunted: Hunted, number: int = 1) -> Replay:
         return Replay(None, why_not=str(error))
     except ShoalError as error:
         return Replay(None, why_not=str(error).strip().splitlines()[0])
-    cause = Cause.of(hunted.target.why(tuple(result.notices)))
+    cause = cause_of(hunted.target, result)
     return Replay(metric(result, hunted.target.metric, gaps=True), plane.identity, cause, "", find.values[0])

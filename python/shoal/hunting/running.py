@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from shoal._arguments import explained
-from shoal._toml import toml_file
 from shoal.errors import UsageError
-from shoal.hunting.axes import Axis, Point, new_axis
+from shoal.hunting.axes import Point
 from shoal.hunting.bench import Bench, Measured
 from shoal.hunting.goals import Target, own_target, targets
 from shoal.hunting.hunted import Find, Hunted
 from shoal.hunting.law import Law, read_law
+from shoal.hunting.pairs import PairBench, Side, differ
+from shoal.hunting.room import Room, room_of
 from shoal.hunting.searching import Search, Tried, require_library
 from shoal.hunting.shrinking import Shrinker, shrink
-from shoal.hunting.space import axes_of, full_s, keys_of, short_s
 from shoal.parallel import Progress
-from shoal.runs.cases import run_cases
+from shoal.runs.cases import RunCases, run_cases
+from shoal.runs.plane import kernel_here
 from shoal.scenario import Scenario
 from shoal.seeds import checked_seed
 from shoal.stats import estimate
@@ -32,25 +33,10 @@ _candidates_each = 3
 #: Part of the effect that a smaller scenario must keep.
 _kept_part = 0.8
 _least_runs = 64
-
-
-@dataclass(frozen=True)
-class Room:
-    """Where a hunt looks: its axes, and how points become scenarios.
-
-    Attributes
-    ----------
-    axes
-        All of them.
-    make
-        The scenario of a point, short or long.
-    file
-        Its scenario file, with a seed.
-    """
-
-    axes: tuple[Axis, ...]
-    make: Callable[[Point, bool], Scenario]
-    file: Callable[[Point, bool, int], str]
+# Scenarios of the simulator, and of the kernel, which takes seconds for each.
+_usual_runs = (4000, 256)
+# The goal that is no metric of a run.
+_planes = "planes"
 
 
 @explained
@@ -60,11 +46,12 @@ def hunt(
     goal: str = "starve",
     maximise: str = "",
     minimise: str = "",
+    unlike: str = "",
     beyond: float | None = None,
     base: Scenario | str | Path | None = None,
     vary: Mapping[str, str] | None = None,
     fix: Mapping[str, str] | None = None,
-    runs: int = 4000,
+    runs: int | None = None,
     finds: int = 8,
     seed: int = 1,
     workers: int | None = None,
@@ -81,11 +68,13 @@ def hunt(
     law
         A controller, a kind of queue, or a table with ``cc`` or ``kind``; may be left out with ``base``.
     goal
-        ``starve``, ``delay``, ``idle`` or ``oscillate``.
+        ``starve``, ``delay``, ``idle``, ``oscillate``, or ``planes``: where simulator and real kernel differ most.
     maximise, minimise
         In the place of ``goal``, a metric of which large, or small, values are bad.
+    unlike
+        In the place of ``goal``, another law: where both have the most different outcome in the same scenario.
     beyond
-        The value from which on a scenario counts; that of the goal if not given.
+        The value from which on a scenario counts; that of the goal if not given. Of differences it is in margins.
     base
         A scenario, whose keys in ``vary`` are all that differs.
     vary
@@ -94,7 +83,8 @@ def hunt(
     fix
         Values of axes, or of keys of the scenario.
     runs
-        Scenarios that the search asks for; confirming and shrinking come on top.
+        Scenarios that the search asks for; confirming and shrinking come on top. 4000, or 256 on the kernel, if not
+        given.
     finds
         Scenarios to give, at most.
     seed
@@ -110,13 +100,36 @@ def hunt(
     >>> hunted.finds[0].estimate.mean < 0.5
     True
     """
-    target = _target(goal, maximise, minimise, beyond)
+    target = _target(goal, maximise, minimise, unlike, beyond)
+    runs = runs if runs is not None else _usual_runs[goal == _planes]
     _check(runs, finds, seed)
-    read = read_law(law) if law else None
-    room = _room(read, base, vary or {}, fix or {})
+    run = partial(run_cases, workers=workers, cache=cache)
+    room, bench = _bench(law, base, vary or {}, fix or {}, unlike, target, run)
     watch = _Watch(progress, runs)
-    bench = Bench(room.axes, room.make, target, partial(run_cases, workers=workers, cache=cache))
     return _hunt(room, bench, Search(bench, seed, runs, watch.on_progress), law, finds, watch)
+
+
+def _bench(
+    law: str,
+    base: Scenario | str | Path | None,
+    vary: Mapping[str, str],
+    fix: Mapping[str, str],
+    unlike: str,
+    target: Target,
+    run: RunCases,
+) -> tuple[Room, Bench]:
+    """Where the hunt looks, and what runs there: a scenario, or two of each point side by side."""
+    read = read_law(law) if law else None
+    other = _reference(read, unlike) if unlike else None
+    room = room_of(read, base, vary, fix, other)
+    if target.name == _planes:
+        sides = Side("on the simulator", room.make), Side("on Linux", room.make, kernel_here())
+    elif read is not None and other is not None and room.unlike is not None:
+        names = (read.short, other.short if other.short != read.short else "the other law")
+        sides = Side(f"with {names[0]}", room.make), Side(f"with {names[1]}", room.unlike)
+    else:
+        return room, Bench(room.axes, room.make, target, run)
+    return room, PairBench(room.axes, room.make, target, run, sides)
 
 
 def _check(runs: int, finds: int, seed: int) -> None:
@@ -142,73 +155,28 @@ def _hunt(room: Room, bench: Bench, search: Search, law: str, finds: int, watch:
             return _so_far(room, search, law, finds, seed)
 
 
-def _target(goal: str, maximise: str, minimise: str, beyond: float | None) -> Target:
-    if maximise and minimise:
-        raise UsageError("a hunt has one goal, and there are two metrics", hint="leave one out")
+def _reference(law: Law | None, text: str) -> Law:
+    """The law beside which another one is hunted."""
+    if law is None:
+        raise UsageError(f"there is no law that could be unlike `{text}`", hint="name the law that is hunted")
+    reference = read_law(text)
+    if reference.is_controller is not law.is_controller:
+        raise UsageError(f"`{law.name}` and `{text}` are a queue and a congestion control", hint="name two of a kind")
+    return reference
+
+
+def _target(goal: str, maximise: str, minimise: str, unlike: str, beyond: float | None) -> Target:
+    if sum(map(bool, (maximise, minimise, unlike, goal == _planes))) > 1:
+        raise UsageError("a hunt has one goal, and there are two", hint="leave one out")
+    if unlike or goal == _planes:
+        return replace(differ, name=_planes if goal == _planes else "unlike").from_value(beyond)
     if maximise or minimise:
         return own_target(maximise or minimise, maximise=bool(maximise), beyond=beyond)
     if goal not in targets:
-        raise UsageError(f"there is no goal `{goal}`", hint=f"one of {', '.join(targets)}, or a metric to maximise")
+        raise UsageError(
+            f"there is no goal `{goal}`", hint=f"one of {', '.join([*targets, _planes])}, or a metric to maximise"
+        )
     return targets[goal].from_value(beyond)
-
-
-def _room(law: Law | None, base: Scenario | str | Path | None, vary: Mapping[str, str], fix: Mapping[str, str]) -> Room:
-    both = next((key for key in vary if key in fix), None)
-    if both is not None:
-        raise UsageError(f"`{both}` is to be varied and fixed", hint="leave one of them out")
-    if base is not None:
-        return _around(law, base if isinstance(base, Scenario) else Scenario.from_file(base), vary, fix)
-    if law is None:
-        raise UsageError("nothing is hunted", hint="name a law, or a base scenario and what varies in it")
-    known = {axis.key: axis for axis in axes_of(law)}
-    for key, text in vary.items():
-        known[key] = known[key].narrowed(text) if key in known else new_axis(key, text)
-    for key, text in fix.items():
-        if key in known:
-            known[key] = known[key].fixed(text)
-    extra = [axis for axis in known.values() if axis.key in vary and axis.key not in {a.key for a in axes_of(law)}]
-    fixed = [(key, text) for key, text in fix.items() if key not in known]
-    axes = tuple(known.values())
-
-    def make(point: Point, full: bool) -> Scenario:
-        keys = keys_of(point, law, axes, full_s if full else short_s(point))
-        scenario = Scenario.from_toml(toml_file(keys), name="hunt")
-        return _changed(scenario, extra, point, fixed)
-
-    def file(point: Point, full: bool, seed: int) -> str:
-        if extra or fixed:
-            return make(point, full).set_text(("seed", str(seed))).to_toml()
-        keys = keys_of(point, law, axes, full_s if full else short_s(point))
-        return toml_file({**keys, "seed": seed})
-
-    return Room(axes, make, file)
-
-
-def _around(law: Law | None, base: Scenario, vary: Mapping[str, str], fix: Mapping[str, str]) -> Room:
-    """A base scenario, of which some keys vary."""
-    if not vary:
-        raise UsageError("a base is given, and nothing varies", hint="as in --vary bottleneck.rate='2..50 Mbit/s'")
-    axes = tuple(new_axis(key, text) for key, text in vary.items())
-    if law is not None:
-        names = [group["name"] for group in base.facts["groups"]]
-        group = "law" if "law" in names else names[0]
-        keys = {f"flows.{group}.{key}": value for key, value in law.table.items()}
-        base = base.override(keys if law.is_controller else {"bottleneck.aqm": dict(law.table)})
-    fixed = list(fix.items())
-
-    def make(point: Point, full: bool) -> Scenario:
-        return _changed(base, axes, point, fixed)
-
-    def file(point: Point, full: bool, seed: int) -> str:
-        return make(point, full).set_text(("seed", str(seed))).to_toml()
-
-    return Room(axes, make, file)
-
-
-def _changed(scenario: Scenario, axes: Sequence[Axis], point: Point, fixed: Sequence[tuple[str, str]]) -> Scenario:
-    """A scenario with further keys of a point, and those that are the same everywhere."""
-    pairs = [*fixed, *((axis.key, axis.text(point[axis.key])) for axis in axes)]
-    return scenario.set_text(*pairs) if pairs else scenario
 
 
 def _seeds(seed: int, before: int, count: int) -> list[int]:
@@ -337,7 +305,8 @@ class _Watch:
         best = search.best
         if best is not None:
             self.say(f"{search.runs:,} scenarios, worst {best.value:.3g}")
-        fraction = search.runs / self._runs
+        # The last climbs go on to the end of their generation.
+        fraction = min(1.0, search.runs / self._runs)
         if self._bar is not None:
             self._bar.update(fraction)
         elif callable(self._progress):

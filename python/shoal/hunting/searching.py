@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 
 from shoal.errors import UsageError
 from shoal.hunting.axes import Axis, Point, active
-from shoal.hunting.bench import Bench, Cause, Measured
+from shoal.hunting.bench import Bench, Measured
+from shoal.hunting.causes import Cause
 from shoal.hunting.space import KIND, LOAD, OTHER, PATH
 
 if TYPE_CHECKING:

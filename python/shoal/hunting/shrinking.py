@@ -65,8 +65,10 @@ class _Step:
         self.axis, self.value, self.like, self.digits = axis, value, like, digits
 
     def __call__(self, point: Point) -> Point:
-        """The point with this step made."""
+        """The point with this step made, or as it is if that makes it no simpler."""
         value = self.value
+        if isinstance(value, str) and self.axis.words.index(value) > self.axis.words.index(str(point[self.axis.key])):
+            return point
         if self.like:
             value = point[self.like]
         elif self.digits:
@@ -85,7 +87,7 @@ def _smaller(axes: Sequence[Axis], point: Point) -> Iterator[_Step]:
     words = sorted((axis for axis in axes if axis.words), key=lambda axis: axis.key not in _first)
     for axis in words:
         if axis.applies(point):
-            yield _Step(axis, axis.words[0])
+            yield from (_Step(axis, word) for word in axis.words)
     numbers = [axis for axis in active(axes, point) if axis.range is not None]
     for axis in numbers:
         if axis.plain is not None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from shoal.hunting.axes import Axis, Point
-from shoal.hunting.law import Law
+from shoal.hunting.law import Law, short_name
 from shoal.search import FreeParameter
 
 KIND = "bottleneck.aqm.kind"
@@ -159,10 +159,12 @@ class _Maker:
         return {**keys, "flows": [group for group in groups if group is not None]}
 
     def title(self) -> str:
-        beside = [self.word(OTHER)] if self.word(OTHER) != "none" else []
+        beside = [short_name(self.other_flows()["cc"])] if self.word(OTHER) != "none" else []
         beside += [self.word(LOAD)] if self.word(LOAD) != "none" else []
         where = f"{self.text(HOPS)} bottlenecks" if self.word(PATH) == "several-bottlenecks" else self.word(KIND)
-        return f"{self.law_flows()['cc']}{' beside ' if beside else ''}{' and '.join(beside)} behind {where}"
+        return (
+            f"{short_name(self.law_flows()['cc'])}{' beside ' if beside else ''}{' and '.join(beside)} behind {where}"
+        )
 
     def law_flows(self) -> dict[str, Any]:
         return dict(self.law.table) if self.law.is_controller else {"cc": self.word(LAW)}
@@ -261,11 +263,10 @@ class _Maker:
         period_s = max(self.number("flows.load.period") / 1000, _least_period_s)
         times = [round(number * period_s, 6) for number in range(math.ceil(self.duration_s / period_s))]
         if kind == "transfers":
-            cc = self.law_flows()["cc"] if self.word(OTHER) == "none" else self.word(OTHER)
             flow = self.law_flows() if self.word(OTHER) == "none" else self.other_flows()
             app = {"transfer": self.text("flows.load.size")}
             start = {"every": f"{period_s:g} s"}
-            return {"name": "load", **flow, "cc": cc, **ends, "count": len(times), "start": start, "app": app}
+            return {"name": "load", **flow, **ends, "count": len(times), "start": start, "app": app}
         length_s = min(self.number("flows.load.length") / 1000, period_s)
         peak = self.number("flows.load.peak") * self.number("bottleneck.rate")
         return {
