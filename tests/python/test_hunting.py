@@ -265,13 +265,14 @@ def test_the_causes_of_delay_swings_and_idleness_are_numbers_of_the_run() -> Non
     def why(goal: str, changes: dict[str, object]) -> Cause:
         return cause_of(targets[goal], shoal.run(STANDING.override(changes)))
 
-    # A window that nothing limits but the buffer; 50 packets of 1500 B at 2 Mbit/s take 50 x 12000 / 2e6 = 0.3 s.
+    # A window that nothing limits but the buffer; 50 packets of 1500 B at 2 Mbit/s take 50 x 12000 / 2e6 = 0.3 s,
+    # less a part of the one that is being sent.
     full = why("delay", {"flows.law.cc": "cubic", "bottleneck.buffer": "50 packets"})
     assert full.mechanism == "deep-buffer"
-    assert "50 packets or more of at most 50 packets wait at bottleneck, which take 300 ms at 2 Mbit/s" in full.text
+    assert "wait for 298 ms or more at bottleneck, where for 1 % of the time 50 packets or more of at most" in full.text
     assert why("delay", {"bottleneck.aqm": {"kind": "codel"}}).mechanism == "codel-holds-more"
     steps = {"bottleneck.schedule": {"rates": [["0 s", "2 Mbit/s"], ["1 s", "0.5 Mbit/s"]], "repeat": "2 s"}}
-    assert "ms at 0.5 Mbit/s when the rate falls" in why("delay", steps).text
+    assert "while its rate changes from 0.5 to 2 Mbit/s" in why("delay", steps).text
     swing = why("oscillate", steps)
     assert swing.mechanism == "changing-path"
     assert "its rate changes from 0.5 to 2 Mbit/s" in swing.text

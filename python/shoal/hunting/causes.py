@@ -14,7 +14,7 @@ from shoal.contract import Bottleneck
 from shoal.hunting.goals import Target
 from shoal.notices import Notice
 from shoal.results import Result
-from shoal.words import rounded
+from shoal.words import count_of, rounded
 
 #: A queue is at its limit if it holds so much of it for 1 % of the time.
 _nearly = 0.9
@@ -62,10 +62,12 @@ def of_delay(result: Result) -> Cause:
     """Why packets of the first bottleneck wait long."""
     link, limit = result.bottlenecks[0], _limit_bytes(result)
     name, kind = link["name"], _kind(result)
-    held = link["queue_bytes"]["p99"] or 0.0
+    held, waited_s = link["queue_bytes"]["p99"] or 0.0, link["delay_s"]["all"]["p99"] or 0.0
     at_most = "" if limit is None else f" of at most {_packets(limit, result)}"
+    changes = _changes(link)
     text = (
-        f"for 1 % of the time {_packets(held, result)} or more{at_most} wait at {name}, which take {_drain(held, link)}"
+        f"1 % of the packets wait for {rounded(1000 * waited_s)} ms or more at {name}, where for 1 % of the time "
+        f"{_packets(held, result)} or more{at_most} wait{f', while {changes}' if changes else ''}"
     )
     is_deep = kind == "fifo" or (limit is not None and held >= _nearly * limit)
     mechanism = "deep-buffer" if is_deep else f"{kind}-holds-more"
@@ -139,17 +141,6 @@ def _packets(size_bytes: float, result: Result) -> str:
     return f"{size_bytes / result.scenario.facts['bottlenecks'][0]['mtu_bytes']:.3g} packets"
 
 
-def _drain(size_bytes: float, link: Bottleneck) -> str:
-    """How long a queue takes to leave, at the slowest rate of the link."""
-    history = link.get("history")
-    rates = (
-        [link["rate_bps"]] if history is None else [step["rate_bps"] for step in history["rate"] if step["rate_bps"]]
-    )
-    slowest = min(rates)
-    falls = " when the rate falls" if slowest < link["rate_bps"] else ""
-    return f"{rounded(8000 * size_bytes / slowest)} ms at {slowest / 1e6:.4g} Mbit/s{falls}"
-
-
 def _of_law(link: Bottleneck, kind: str) -> str:
     """What the law of a queue did to what arrived."""
     arrived = max(1, link["arrived"])
@@ -160,7 +151,7 @@ def _of_law(link: Bottleneck, kind: str) -> str:
         if count >= _noticeable * arrived
     ]
     text = f"; {kind} {' and '.join(done)} of the packets" if done else ""
-    return f"{text}; {by_buffer} packets were dropped for lack of room" if by_buffer else text
+    return f"{text}; {count_of(by_buffer, 'packet')} found no room" if by_buffer else text
 
 
 def _changes(link: Bottleneck) -> str:
@@ -181,11 +172,10 @@ def _reductions(result: Result) -> str:
     """How often windows were reduced, and how large they are."""
     parts = []
     for group in result.groups:
-        totals, flows = group["totals"], group["flows"]
-        mean = flows[0]["cwnd_packets"]["mean"] if flows and group["cc"] != "none" else None
-        if mean is not None:
-            waited = f" and waited for {totals['timeouts']} timeouts" if totals["timeouts"] else ""
-            parts.append(
-                f"{group['name']} was reduced {totals['reductions']} times{waited}, with a window of {mean:.3g} packets"
-            )
+        totals = group["totals"]
+        means = [mean for flow in group["flows"] if (mean := flow["cwnd_packets"]["mean"]) is not None]
+        if group["cc"] != "none" and means:
+            waited = f" and waited for {count_of(totals['timeouts'], 'timeout')}" if totals["timeouts"] else ""
+            often = f"{count_of(totals['reductions'], 'time')}{waited}"
+            parts.append(f"{group['name']} was reduced {often}, with a window of {sum(means) / len(means):.3g} packets")
     return "; ".join(parts)

@@ -74,12 +74,14 @@ def _parted(values: Sequence[float]) -> str:
     """A sentence about values that fall into two groups, as those of flows that lock into one of two rhythms.
 
     The groups are further apart than twice the width of either, as two in a thousand sets of ten values of a normal
-    distribution are (tests/python/test_hunting.py).
+    distribution are (tests/python/test_hunting.py), and by a tenth of the mean.
     """
     low = sorted(values)
-    gap, place = max(((low[at] - low[at - 1], at) for at in range(2, len(low) - 1)), default=(0.0, 0))
-    groups = low[:place], low[place:]
-    if gap <= 2 * max((group[-1] - group[0] for group in groups if group), default=0.0):
+    gaps = [(low[at] - low[at - 1], at) for at in range(2, len(low) - 1)]
+    gap, below = max(gaps, default=(0.0, 0))
+    groups = low[:below], low[below:]
+    width = max(group[-1] - group[0] for group in groups if group)
+    if gap <= 2 * width or gap < 0.1 * abs(math.fsum(low) / len(low)):
         return ""
     parts = [f"{len(group)} at about {math.fsum(group) / len(group):.3g}" for group in groups]
     return f" Seeds fall into two groups, {' and '.join(parts)}: a run takes one of two courses."

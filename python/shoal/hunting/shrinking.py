@@ -12,12 +12,14 @@ from collections.abc import Generator, Iterator, Sequence
 from shoal.hunting.axes import Axis, Point, active
 from shoal.hunting.bench import Measured
 from shoal.hunting.goals import Target
-from shoal.hunting.space import LOAD, OTHER, PATH
+from shoal.hunting.space import KIND, LOAD, OTHER, PATH
 
 Shrinker = Generator[Point, Measured | None, Point]
 
 # What is taken away first makes what follows cheaper: a group before its numbers.
 _first = (LOAD, OTHER, PATH)
+# What a find is about: it is taken away, or made plain, and not exchanged for something else.
+_kept = (KIND, LOAD, OTHER, PATH)
 # Round trips that are equal in a smaller scenario.
 _equal = (("flows.other.rtt", "flows.law.rtt"),)
 _digits = (1, 2)
@@ -87,7 +89,7 @@ def _smaller(axes: Sequence[Axis], point: Point) -> Iterator[_Step]:
     words = sorted((axis for axis in axes if axis.words), key=lambda axis: axis.key not in _first)
     for axis in words:
         if axis.applies(point):
-            yield from (_Step(axis, word) for word in axis.words)
+            yield from (_Step(axis, word) for word in (axis.words[:1] if axis.key in _kept else axis.words))
     numbers = [axis for axis in active(axes, point) if axis.range is not None]
     for axis in numbers:
         if axis.plain is not None:

@@ -1,0 +1,85 @@
+"""What ``shoal hunt --planes`` found, told by the mechanism of each; docs/linux.md lists them as definitions."""
+
+from __future__ import annotations
+
+import pytest
+from planes import both
+
+import shoal
+from shoal.linux import Image
+from shoal.runs.cases import Case, run_cases
+from shoal.runs.plane import Kernel, simulator
+
+_moving = """
+duration = "20 s"
+warmup = "5 s"
+bottleneck = { rate = "10 Mbit/s", buffer = "100 packets", schedule = { rates = [
+    ["0 s", "10 Mbit/s"], ["2 s", "2 Mbit/s"]
+], repeat = "4 s" } }
+flows = [{ cc = "dctcp", rtt = "20 ms" }]
+trace = { series = "10 ms", flows = "all" }
+"""
+
+
+def test_the_smoothed_round_trip_is_averaged_over_samples_that_are_denser_at_high_rates(image: Image) -> None:
+    scenario = shoal.Scenario.from_toml(_moving)
+    ran = run_cases([Case(scenario, [1], tables=True, plane=plane) for plane in (simulator, Kernel(image))])
+    results = [runs[0] for runs in ran]
+    reported = [result.groups[0]["flows"][0]["srtt_s"]["mean"] or 0.0 for result in results]
+    assert reported[0] < 0.75 * reported[1]
+    # Over time both planes have the same.
+    rows = [result.table("flows") for result in results]
+    means = [float(table.filter(table["time_s"] > 5)["srtt_s"].mean()) for table in rows]  # type: ignore[arg-type]
+    assert means[0] == pytest.approx(means[1], rel=0.01)
+
+
+_ended = """
+duration = "10 s"
+warmup = "1 s"
+bottleneck = { rate = "10 Mbit/s", buffer = "100 packets", aqm = { kind = "step", threshold = "2 packets" } }
+flows = [{ cc = "dctcp", rtt = "20 ms", count = 20, start = { every = "0.4 s" }, app = { transfer = "SIZE" } }]
+"""
+
+
+@pytest.mark.parametrize(("size", "is_announced"), [("9 kB", False), ("60 kB", True)])
+def test_a_transfer_that_sends_nothing_more_announces_no_reduction(size: str, is_announced: bool, image: Image) -> None:
+    sim, linux = both(_ended.replace("SIZE", size), image)
+    on_simulator, on_linux = (run.groups[0]["totals"]["reductions"] for run in (sim, linux))
+    assert sim.groups[0]["totals"]["marks_seen"] == linux.groups[0]["totals"]["marks_seen"] > 0
+    assert on_simulator > 0
+    assert (on_linux > 0) is is_announced
+
+
+_connecting = """
+duration = "10 s"
+warmup = "1 s"
+bottleneck = { rate = "10 Mbit/s", schedule = { changes = [{ at = "0.1 s", outage = "9.9 s" }] } }
+flows = [{ cc = "cubic", rtt = "20 ms", start = "0.5 s" }]
+"""
+
+
+def test_a_window_without_a_connection_is_that_of_the_repeated_syn_on_linux(image: Image) -> None:
+    sim, linux = both(_connecting, image)
+    windows = [run.groups[0]["flows"][0]["cwnd_packets"]["mean"] or 0.0 for run in (sim, linux)]
+    assert windows[0] == pytest.approx(10)
+    assert windows[1] < 2, windows
+
+
+_tail = """
+duration = "8 s"
+warmup = "0.5 s"
+bottleneck = { rate = "10 Mbit/s", buffer = "5 packets" }
+flows = [{ cc = "reno", rtt = "RTT ms", start = "START s", app = { transfer = "14 kB" } }]
+"""
+
+
+@pytest.mark.parametrize(("rtt_ms", "wheel_ms"), [(200, 8), (600, 64)])
+def test_a_timer_of_the_kernel_waits_for_the_next_slot_of_its_wheel(rtt_ms: int, wheel_ms: int, image: Image) -> None:
+    """The end of the initial window is dropped, and a probe is sent two round trips later: 0.4 s and 1.2 s."""
+    late_ms = []
+    for step in range(8):
+        text = _tail.replace("RTT", str(rtt_ms)).replace("START", f"{0.6 + step / 100:.2f}")
+        sim, linux = (run.groups[0]["flows"][0]["fct_s"][0] for run in both(text, image))
+        late_ms.append(1000 * (linux - sim))
+    assert -1 < min(late_ms) < 0.3 * wheel_ms
+    assert 0.5 * wheel_ms < max(late_ms) < wheel_ms + 2, late_ms
