@@ -19,7 +19,8 @@ const PACING: Difference = Difference::new(
 );
 const CLOCK: Difference = Difference::new(
     "Times are exact: RTT samples in picoseconds, timers at the exact instant, not in jiffies of 1 to 10 ms, and not \
-     in the slots of the kernel's timer wheel, which at 1000 Hz are 8 ms for timeouts from 64 ms and 64 ms from 0.5 s on.",
+     in the slots of the kernel's timer wheel, which at 1000 Hz are 8 ms for timeouts from 64 ms and 64 ms from 0.5 s \
+     on.",
     "backoff_doubles_until_an_rtt_is_measured",
 );
 const TIMESTAMPS: Difference = Difference::new(
