@@ -164,6 +164,22 @@ def test_an_evaluation_takes_the_file_of_a_law(laws: Path) -> None:
         contenders.controller("file:none.wat")
 
 
+def test_a_hunt_beside_another_law_leaves_files_that_run(laws: Path, inside: Cli, cli: Cli) -> None:
+    still = ("--fix", "path.kind=still", "--fix", "flows.load.kind=none", "--runs", "64", "--finds", "1")
+    done = inside("hunt", "--law", "file:mine.wat", "--unlike", "reno", *still, "--out", "finds")
+    assert done.code == 0, done.err
+    # A window of four packets, whatever the path holds.
+    assert "with difference from reno in margins > 1" in done.out
+    assert "with mine.wat" in done.out
+    assert "with reno" in done.out
+    assert (laws / "finds" / "mine.wat").is_file()
+    (laws / "mine.wat").unlink()
+    again = cli("run", str(laws / "finds" / "find-1.toml"), "--json")
+    assert again.code == 0, again.err
+    assert json.loads(again.out)["groups"][0]["cc"] == "file:mine.wat"
+    assert json.loads((laws / "finds" / "again.json").read_text(encoding="utf-8"))["refusal"]
+
+
 @pytest.mark.skipif(not shutil.which("clang") or not shutil.which("wasm-ld"), reason="clang and lld are not there")
 @pytest.mark.parametrize("like", ["reno", "dctcp"])
 def test_the_skeleton_builds_passes_its_test_and_is_the_law_that_it_is_like(

@@ -27,8 +27,6 @@ from shoal.runs.plane import Plane, simulator
 from shoal.search import Direction, Goal
 from shoal.words import rounded
 
-#: Where runs differ: a difference of one margin is the largest that does not matter.
-differ = Target("differ", Goal(Direction.MAXIMISE, "difference in margins"), 1.0, 0.0, (), "margins")
 #: With fewer seeds no difference of a whole list of numbers can be shown.
 _least_tested = 5
 # What needs no recorded series. The use of a link is the sum of rates, and ratios of rates follow from them.
@@ -47,6 +45,11 @@ _kinds = (
 _lean = {"trace.series": "off"}
 #: Families of numbers that a sentence tells of.
 _most_told = 3
+
+
+def differ_from(what: str, name: str) -> Target:
+    """The goal to be far from another law, or from the kernel; one margin is the largest that does not matter."""
+    return Target(name, Goal(Direction.MAXIMISE, f"difference from {what} in margins"), 1.0, 0.0, (), "margins")
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from shoal.hunting.bench import Bench, Measured
 from shoal.hunting.goals import Target, own_target, targets
 from shoal.hunting.hunted import Find, Hunted
 from shoal.hunting.law import Law, read_law
-from shoal.hunting.pairs import PairBench, Side, differ
+from shoal.hunting.pairs import PairBench, Side, differ_from
 from shoal.hunting.room import Room, room_of
 from shoal.hunting.searching import Search, Tried, require_library
 from shoal.hunting.shrinking import Shrinker, shrink
@@ -169,7 +168,8 @@ def _target(goal: str, maximise: str, minimise: str, unlike: str, beyond: float 
     if sum(map(bool, (maximise, minimise, unlike, goal == _planes))) > 1:
         raise UsageError("a hunt has one goal, and there are two", hint="leave one out")
     if unlike or goal == _planes:
-        return replace(differ, name=_planes if goal == _planes else "unlike").from_value(beyond)
+        target = differ_from("Linux", _planes) if goal == _planes else differ_from(unlike, "unlike")
+        return target.from_value(beyond)
     if maximise or minimise:
         return own_target(maximise or minimise, maximise=bool(maximise), beyond=beyond)
     if goal not in targets:
