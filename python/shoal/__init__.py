@@ -26,12 +26,14 @@ from shoal._native import __version__
 from shoal.models import Difference, Kind, Model, Parameter, models
 
 if TYPE_CHECKING:
+    from shoal._native import Flow, Port
     from shoal.errors import CacheWarning, Cancelled, OutputError, ScenarioError, ShoalError, UsageError
     from shoal.evaluate import Evaluation, evaluate_controller, evaluate_queue
     from shoal.expression import UndefinedError
     from shoal.hunting import Find, Hunted, hunt
     from shoal.judging import Episode, Verdict, judge
     from shoal.metrics import default_metrics
+    from shoal.python_laws import Controller, Queue, parameter
     from shoal.results import Result, Results
     from shoal.runs.running import run
     from shoal.scenario import Scenario
@@ -66,6 +68,7 @@ __all__ = [
     "Candidate",
     "Comparison",
     "Condition",
+    "Controller",
     "Decision",
     "Difference",
     "Direction",
@@ -73,6 +76,7 @@ __all__ = [
     "Estimate",
     "Evaluation",
     "Find",
+    "Flow",
     "FreeParameter",
     "Goal",
     "Hunted",
@@ -87,6 +91,8 @@ __all__ = [
     "Parameter",
     "Phase",
     "Point",
+    "Port",
+    "Queue",
     "Result",
     "Results",
     "Scenario",
@@ -110,6 +116,7 @@ __all__ = [
     "judge",
     "models",
     "optimise",
+    "parameter",
     "run",
     "sweep",
     "tune",
@@ -125,6 +132,8 @@ _homes = {
     **dict.fromkeys(["Find", "Hunted", "hunt"], "shoal.hunting"),
     **dict.fromkeys(["Episode", "Verdict", "judge"], "shoal.judging"),
     **dict.fromkeys(["default_metrics"], "shoal.metrics"),
+    **dict.fromkeys(["Flow", "Port"], "shoal._native"),
+    **dict.fromkeys(["Controller", "Queue", "parameter"], "shoal.python_laws"),
     **dict.fromkeys(["Result", "Results"], "shoal.results"),
     **dict.fromkeys(["run"], "shoal.runs.running"),
     **dict.fromkeys(["Scenario"], "shoal.scenario"),

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import final
+from typing import Any, Protocol, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +10,14 @@ from numpy.typing import NDArray
 __all__ = [
     "CODE_POINTS",
     "MAX_SEED",
+    "Block",
     "Cancel",
+    "Flow",
     "LinuxPlan",
+    "Port",
     "Run",
     "Scenario",
+    "Word",
     "__version__",
     "at_rates",
     "binned_shares",
@@ -22,6 +26,7 @@ __all__ = [
     "conformance_on_model",
     "conformance_program",
     "explanations",
+    "interrupt_thread",
     "jain",
     "json_to_toml",
     "law_interface",
@@ -30,6 +35,7 @@ __all__ = [
     "order_statistics",
     "oscillation",
     "power",
+    "python_law_model",
     "rate_ratio",
     "result_fields",
     "schema",
@@ -39,6 +45,20 @@ __all__ = [
     "uncompressed",
     "verdict",
 ]
+
+class _Law(Protocol):
+    """What is known of a class in Python that is a law (`shoal.python_laws.PythonLaw`)."""
+
+    @property
+    def identity(self) -> bytes: ...
+    @property
+    def is_queue(self) -> bool: ...
+    @property
+    def description(self) -> str: ...
+    @property
+    def law(self) -> type: ...
+
+_Laws = Sequence[tuple[str, tuple[str, str, bytes] | None, tuple[str, str, _Law | None] | None, tuple[str, str] | None]]
 
 __version__: str
 CODE_POINTS: dict[str, int]
@@ -54,12 +74,12 @@ class Scenario:
         file_name: str,
         overrides: Sequence[tuple[str, str]],
         lists: Sequence[tuple[str, bytes, bytes, tuple[list[str], bytes, bytes] | None]] | None = None,
-        laws: Sequence[tuple[str, tuple[str, str, bytes] | None, tuple[str, str] | None]] | None = None,
+        laws: _Laws | None = None,
     ) -> Scenario: ...
     def overridden(
         self,
         overrides: Sequence[tuple[str, str]],
-        laws: Sequence[tuple[str, tuple[str, str, bytes] | None, tuple[str, str] | None]] | None = None,
+        laws: _Laws | None = None,
     ) -> Scenario: ...
     @property
     def warnings(self) -> list[str]: ...
@@ -112,6 +132,118 @@ class Cancel:
     @property
     def cancelled(self) -> bool: ...
 
+class Block:
+    """The words that a law and its host exchange."""
+
+@final
+class Word:
+    """An attribute that is a word."""
+
+    @property
+    def __name__(self) -> str: ...
+    @overload
+    def __get__(self, instance: None, owner: type | None = None, /) -> Word: ...
+    @overload
+    def __get__(self, instance: Block, owner: type | None = None, /) -> Any: ...
+    def __set__(self, instance: Block, value: float | None, /) -> None: ...
+
+@final
+class Flow(Block):
+    """A flow as its law sees it."""
+
+    cwnd: Word
+    ssthresh: Word
+    cwnd_cnt: Word
+    clamp: Word
+    quantum: Word
+    pacing_bytes_per_s: Word
+    pacing_burst_packets: Word
+    timer_ps: Word
+    alpha: Word
+    counting: Word
+    slow_start_counting: Word
+    slow_start_is_below: Word
+    is_paced: Word
+    now_ps: Word
+    mss: Word
+    in_flight: Word
+    snd_una: Word
+    snd_nxt: Word
+    acked_packets: Word
+    acked_bytes: Word
+    delivered_packets: Word
+    marked_packets: Word
+    in_flight_before: Word
+    delivered: Word
+    delivered_ce: Word
+    rtt_ps: Word
+    srtt_ps: Word
+    ts_val_us: Word
+    ts_ecr_us: Word
+    ece: Word
+    duplicate: Word
+    app_limited: Word
+    in_cwr: Word
+    already_reduced: Word
+    idle_ps: Word
+    packets: Word
+    seed: Word
+    prior_delivered: Word
+    sample_delivered: Word
+    interval_us: Word
+    sample_rtt_us: Word
+    losses: Word
+    newly_delivered: Word
+    sample_app_limited: Word
+    is_ack_delayed: Word
+    sent_in_flight: Word
+    lost_since_sent: Word
+    delivered_at_ps: Word
+    lost: Word
+    min_rtt_ps: Word
+    recovery: Word
+    departure_ps: Word
+    is_app_limited: Word
+    is_cwnd_limited: Word
+    has_sack: Word
+    begins_range: Word
+    @property
+    def in_slow_start(self) -> bool: ...
+    @property
+    def acked(self) -> int: ...
+    def reno(self) -> None: ...
+    def slow_start(self, acked: int) -> int: ...
+    def linear(self, every: int, acked: int) -> None: ...
+    def part(self, numerator: int, denominator: int) -> int: ...
+
+@final
+class Port(Block):
+    """A port as the law of its queue sees it."""
+
+    timer_ps: Word
+    probability: Word
+    average_bytes: Word
+    draws: Word
+    reason: Word
+    now_ps: Word
+    size: Word
+    ecn: Word
+    flow: Word
+    sojourn_ps: Word
+    waiting_packets: Word
+    waiting_bytes: Word
+    waiting_ect_packets: Word
+    waiting_ect_bytes: Word
+    oldest_ps: Word
+    line_bps: Word
+    limit_packets: Word
+    limit_bytes: Word
+    random_0: Word
+    random_1: Word
+    random_2: Word
+    random_3: Word
+    def draw(self) -> int: ...
+
 @final
 class Run:
     """A finished run."""
@@ -127,17 +259,19 @@ def build_profile() -> str: ...
 def schema() -> str: ...
 def tables_reference() -> str: ...
 def result_fields() -> str: ...
+def interrupt_thread(thread: int) -> None: ...
 def explanations(notices: str) -> str: ...
 def verdict(share: str) -> str: ...
 def models() -> str: ...
 def law_model(name: str, content: bytes) -> str: ...
+def python_law_model(name: str, law: _Law) -> str: ...
 def law_interface() -> str: ...
 def uncompressed(body: bytes) -> str: ...
 def json_to_toml(
     text: str,
     name: str,
     lists: Sequence[tuple[str, bytes, bytes, tuple[list[str], bytes, bytes] | None]] | None = None,
-    laws: Sequence[tuple[str, tuple[str, str, bytes] | None, tuple[str, str] | None]] | None = None,
+    laws: _Laws | None = None,
 ) -> str: ...
 def conformance_on_model(text: str, folder: str | PathLike[str]) -> str: ...
 def conformance_program(text: str, folder: str | PathLike[str]) -> str: ...

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from shoal import build
+from shoal import build, python_laws
 from shoal._native import __version__
 from shoal.again_record import FILE, Recorded
 from shoal.files import write_text
@@ -59,6 +59,15 @@ class Again:
     words: tuple[str | Kept, ...]
     refusal: str = ""
 
+    def __post_init__(self) -> None:
+        """Name the files of laws in Python that this command was given: copies stand beside the results."""
+        files = sorted({file for law in python_laws.given().values() for file in law.texts})
+        if files and "--python" not in self.words:
+            words = [word for file in files for word in ("--python", Kept(file))]
+            object.__setattr__(self, "words", (*self.words, *words))
+        if "--python" in self.words and not self.refusal:
+            object.__setattr__(self, "refusal", _in_python)
+
     def shown(self, out: Path) -> str:
         """The command for a shell that is where ``out`` is relative to."""
         words = [word if isinstance(word, str) else f"{word.before}{out / word.path}" for word in self.words]
@@ -73,6 +82,8 @@ class Again:
             A file cannot be read or written.
         """
         words = (word if isinstance(word, str) else f"{word.before}{word.path}" for word in self.words)
+        for law in python_laws.given().values():
+            law.write_into(folder)
         sums = {name: checksum(folder / name) for name in data_files(folder)}
         record = Recorded(1, __version__, build.commit(), tuple(words), self.refusal, sums)
         write_text(folder / FILE, json.dumps(asdict(record), indent=1) + "\n")
@@ -98,10 +109,14 @@ def run_command(
     """
     first = entries[0].runs[0]
     words: list[str | Kept] = ["run"]
+    files: dict[str | Kept, None] = {}
     for entry in entries:
         folder = entry.folder or out
         path = (folder / f"seed-{entry.runs[0].seed}" if several_seeds else folder) / "scenario.toml"
-        words.append(Kept(path.relative_to(out).as_posix()) if path.is_relative_to(out) else str(path))
+        words.append(_kept(path, out))
+        laws = entry.runs[0].data["scenario"].get("laws", {}).values()
+        files |= {_kept(path.with_name(Path(law["python"]).name), out): None for law in laws if "python" in law}
+    words += [word for file in files for word in ("--python", file)]
     if several_seeds:
         words += ["--seeds", str(len(entries[0].runs))]
     if payload and any(entry.runs[0].data["scenario"]["trace"]["pcap"] for entry in entries):
@@ -112,6 +127,12 @@ def run_command(
     return Again(tuple(words), on_kernel)
 
 
+def _kept(path: Path, out: Path) -> str | Kept:
+    return Kept(path.relative_to(out).as_posix()) if path.is_relative_to(out) else str(path)
+
+
+# Nobody runs a stranger's program without having named it.
+_in_python = "they have a law in Python, which runs only where somebody names its file"
 #: Why results of the kernel are not for everybody.
 on_kernel = "they were made on the real Linux kernel, which a build of shoal's kernel has to run again"
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from shoal import _native, errors
 from shoal._arguments import explained
 from shoal.errors import UsageError
-from shoal.laws import names_a_file
+from shoal.laws import names_a_law
 
 # Most of those that ask for it ask for names of models.
 nearest = errors.nearest
@@ -77,8 +77,8 @@ def models() -> tuple[Model, ...]:
     return tuple(_model(item) for item in json.loads(_native.models()))
 
 
-def law_in(path: Path) -> Model:
-    """The model of a law of one's own.
+def laws_in(path: Path) -> list[Model]:
+    """The models of the laws of one's own in a file: a module has one, and a Python file, which is run, each class.
 
     Raises
     ------
@@ -87,9 +87,14 @@ def law_in(path: Path) -> Model:
     ScenarioError
         It is no law.
     """
+    from shoal import python_laws
     from shoal.laws import read_law
 
-    return _model(json.loads(_native.law_model(str(path), read_law(path))))
+    content = read_law(path)
+    if path.suffix != ".py":
+        return [_model(json.loads(_native.law_model(str(path), content)))]
+    laws = python_laws.laws_in(path, content)
+    return [_model(json.loads(_native.python_law_model(law.name, law))) for law in laws]
 
 
 def _model(item: Mapping[str, Any]) -> Model:
@@ -133,8 +138,8 @@ def controller_names() -> list[str]:
 
 
 def is_controller(name: str) -> bool:
-    """Whether a name is that of a controller, or of the file of one, which is read and refused with its scenario."""
-    return find_controller(name) is not None or names_a_file(name)
+    """Whether a name is that of a controller, or of a law of one's own, which is refused with its scenario."""
+    return find_controller(name) is not None or names_a_law(name)
 
 
 def find_models(name: str) -> list[Model]:

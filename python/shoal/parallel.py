@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import itertools
 import os
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
 from typing import TypeVar
 
-from shoal._native import Cancel
-from shoal.errors import UsageError
+from shoal import python_laws
+from shoal._native import Cancel, interrupt_thread
+from shoal.errors import Cancelled, UsageError
 
 T = TypeVar("T")
 # True shows a bar on stderr; a function is called with the finished fraction.
@@ -20,6 +23,8 @@ Progress = bool | Callable[[float], object]
 most_workers = 1024
 # How long an interrupt may go unnoticed.
 _pulse_s = 0.1
+# How long a run may take to end that is told to.
+_patience_s = 1.0
 
 
 def default_workers() -> int:
@@ -97,6 +102,17 @@ def finished(tasks: Iterable[Callable[[Cancel], T]], *, workers: int | None = No
         Threads; all cores if not given.
     """
     cancel = Cancel()
+    running: set[int] = set()
+
+    def noted(task: Callable[[Cancel], T]) -> T:
+        running.add(thread := threading.get_ident())
+        try:
+            if cancel.cancelled:  # it began as all were told to end
+                raise Cancelled("the run was cancelled")
+            return task(cancel)
+        finally:
+            running.discard(thread)
+
     count = checked_workers(workers)
     executor = ThreadPoolExecutor(max_workers=count, thread_name_prefix="shoal")
     waiting = enumerate(tasks)
@@ -105,7 +121,7 @@ def finished(tasks: Iterable[Callable[[Cancel], T]], *, workers: int | None = No
         while True:
             # A second task for each worker, so that none waits for this thread.
             for number, task in itertools.islice(waiting, max(0, 2 * count - len(pending))):
-                pending[executor.submit(task, cancel)] = number
+                pending[executor.submit(noted, task)] = number
             if not pending:
                 return
             done, _ = wait(pending, timeout=_pulse_s, return_when=FIRST_COMPLETED)
@@ -114,4 +130,11 @@ def finished(tasks: Iterable[Callable[[Cancel], T]], *, workers: int | None = No
                 yield pending.pop(future), future.result()
     finally:
         cancel.cancel()
-        executor.shutdown(wait=True, cancel_futures=True)
+        executor.shutdown(wait=False, cancel_futures=True)
+        told_s = time.monotonic()
+        while running and python_laws.are_there():
+            time.sleep(_pulse_s)
+            # A law in Python that never returns does not see the token; a simulator sees it at once.
+            for thread in tuple(running) if time.monotonic() > told_s + _patience_s else ():
+                interrupt_thread(thread)
+        executor.shutdown(wait=True)

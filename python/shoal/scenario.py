@@ -8,15 +8,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from shoal import _native
 from shoal._arguments import explained
 from shoal._toml import read_toml, refuse_deep, toml_document, toml_value
 from shoal.errors import OutputError, ScenarioError, UsageError
 from shoal.flow_lists import given_lists, keep_lists, lists_in
-from shoal.laws import given_laws, keep_laws
+from shoal.laws import given_laws, keep_laws, python_laws_of
 from shoal.link_traces import traces_in
+from shoal.python_laws import LawClass, is_law
 from shoal.shipped import find_scenario, ready_made
 from shoal.words import count_of
 
@@ -75,13 +76,15 @@ class Scenario:
         _ = self.native
 
     @classmethod
-    def from_file(cls, path: str | Path) -> Scenario:
+    def from_file(cls, path: str | Path, *, laws: Sequence[LawClass | str | Path] = ()) -> Scenario:
         """Read a scenario file, or a ready-made scenario by its name, as the command line does.
 
         Parameters
         ----------
         path
             A file; if there is none of that name, the name of a ready-made scenario (see :meth:`named`).
+        laws
+            Laws of one's own that it names, as for :meth:`with_laws`.
 
         Raises
         ------
@@ -90,7 +93,7 @@ class Scenario:
         ScenarioError
             It is not a scenario; the message shows every problem with its place.
         """
-        return read_scenario(find_scenario(path))
+        return read_scenario(find_scenario(path), [pair for law in python_laws_of(laws) for pair in law.keys])
 
     @classmethod
     def named(cls, name: str) -> Scenario:
@@ -115,9 +118,9 @@ class Scenario:
         return read_scenario(ready_made(name).path)
 
     @classmethod
-    def from_toml(cls, text: str, *, name: str = "<string>") -> Scenario:
-        """Read a scenario from a text in TOML; ``name`` is for messages."""
-        return cls(text, name)
+    def from_toml(cls, text: str, *, name: str = "<string>", laws: Sequence[LawClass | str | Path] = ()) -> Scenario:
+        """Read a scenario from a text in TOML; ``name`` is for messages, and ``laws`` are as for :meth:`with_laws`."""
+        return cls(text, name, tuple(pair for law in python_laws_of(laws) for pair in law.keys))
 
     @classmethod
     def from_keys(cls, keys: ScenarioKeys, *, name: str = "<scenario>") -> Scenario:
@@ -148,6 +151,24 @@ class Scenario:
         lists, laws = given_lists(named, (), Path()), given_laws(named, (), Path())
         return cls(_native.json_to_toml(text, name, lists, laws), name)
 
+    def with_laws(self, *laws: LawClass | str | Path) -> Scenario:
+        """Let ``cc``, or a queue of the kind ``module``, name laws of one's own.
+
+        Parameters
+        ----------
+        laws
+            Classes of :class:`shoal.Controller` or :class:`shoal.Queue`, or Python files, which are run and whose
+            classes are all taken.
+
+        Raises
+        ------
+        ScenarioError
+            One is no law, or its source cannot be read.
+        OutputError
+            A file cannot be read.
+        """
+        return self.set_text(*(pair for law in python_laws_of(laws) for pair in law.keys))
+
     def override(self, values: Mapping[str, object]) -> Scenario:
         """Replace values by dotted keys, as ``--set`` does; the order counts.
 
@@ -155,9 +176,17 @@ class Scenario:
         ----------
         values
             Keys such as ``bottleneck.rate``, ``flows[0].cc``, ``flows.reno.cc`` or, for every group,
-            ``flows.*.host``; values as in the file: ``"20 Mbit/s"``, numbers, booleans, lists, dictionaries.
+            ``flows.*.host``; values as in the file: ``"20 Mbit/s"``, numbers, booleans, lists, dictionaries. ``cc``
+            takes a class of :class:`shoal.Controller`, too.
         """
-        return self.set_text(*((key, toml_value(value, key)) for key, value in values.items()))
+        pairs: list[tuple[str, str]] = []
+        for key, value in values.items():
+            if is_law(value):
+                (law,) = python_laws_of([cast("LawClass", value)])
+                pairs += [*law.keys, (key, law.name)]
+            else:
+                pairs.append((key, toml_value(value, key)))
+        return self.set_text(*pairs)
 
     def set_text(self, *overrides: tuple[str, str]) -> Scenario:
         """Replace values that are written as on the command line: TOML, or else a plain string."""

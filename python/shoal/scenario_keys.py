@@ -612,6 +612,8 @@ class Law(TypedDict):
 
     simulator: NotRequired[str]
     simulator_sha256: NotRequired[str]
+    python: NotRequired[str]
+    python_sha256: NotRequired[str]
     kernel: NotRequired[str]
     kernel_sha256: NotRequired[str]
 

@@ -14,7 +14,7 @@ from conftest import Cli
 import shoal
 from shoal.errors import OutputError, OwnLawError, ScenarioError
 from shoal.evaluate import contenders
-from shoal.models import law_in
+from shoal.models import laws_in
 
 _describe = r"{ \"abi\": 1, \"kind\": \"controller\", \"summary\": \"A window that stays.\" }"
 _numbers = r"""{ \"abi\": 1, \"kind\": \"controller\", \"parameters\": [
@@ -125,7 +125,7 @@ def test_what_is_wrong_is_said(laws: Path) -> None:
         with pytest.raises(ScenarioError, match=message):
             shoal.Scenario(text.replace("mine.wat", "wrong.wat"), str(laws / "x.toml"))
         with pytest.raises(ScenarioError, match=message):
-            law_in(laws / "wrong.wat")
+            laws_in(laws / "wrong.wat")
     with pytest.raises(ScenarioError, match="unknown congestion controller"):
         shoal.Scenario(text.replace("file:mine.wat", "mine"), str(laws / "x.toml"))
 

@@ -11,7 +11,7 @@ from conftest import Cli
 
 import shoal
 from shoal.errors import ScenarioError
-from shoal.models import law_in
+from shoal.models import laws_in
 
 _laws = Path(shoal.__file__).parent / "_data" / "law"
 _needs_clang = pytest.mark.skipif(
@@ -80,7 +80,7 @@ def test_a_scenario_names_the_file_of_a_queue(folder: Path, inside: Cli) -> None
         assert shoal.run(scenario).bottlenecks[0]["dropped_by"] == result.bottlenecks[0]["dropped_by"]
     described = inside("describe", str(folder / "drop.wat"))
     assert "Drops each packet." in described.out
-    assert law_in(folder / "drop.wat").kind == "queue"
+    assert [law.kind for law in laws_in(folder / "drop.wat")] == ["queue"]
     with pytest.raises(ScenarioError, match="it is the law of a queue, and no controller"):
         shoal.Scenario(text.replace('cc = "reno"', 'cc = "file:drop.wat"'), str(folder / "drop.toml"))
     missing = inside("run", str(folder / "drop.toml"), "--set", 'bottleneck.aqm.name="nothing"')

@@ -10,7 +10,7 @@ import typer
 from shoal.cli.completion import scenario_names
 from shoal.cli.console import data, talk
 from shoal.cli.declare import argument
-from shoal.cli.options import Set, Sizes, read_scenario
+from shoal.cli.options import Python, Set, Sizes, read_scenario
 from shoal.words import count_of
 
 
@@ -21,6 +21,7 @@ def check(
     ],
     set_: Set = None,
     sizes: Sizes = None,
+    python: Python = None,
     resolved: Annotated[
         bool, typer.Option("--resolved", help="Print the scenario with every default filled in.")
     ] = False,

@@ -49,6 +49,7 @@ def compare(
     suite: _Suite = False,
     set_: options.Set = None,
     sizes: options.Sizes = None,
+    python: options.Python = None,
     seeds: _Seeds = 20,
     out: options.Out = None,
     page: _Page = None,

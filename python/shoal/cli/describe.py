@@ -12,7 +12,7 @@ from shoal.cli.console import data
 from shoal.cli.declare import argument
 from shoal.cli.options import Json
 from shoal.laws import is_law
-from shoal.models import Model, find_models, law_in
+from shoal.models import Model, find_models, laws_in
 from shoal.table import Table
 
 
@@ -34,8 +34,9 @@ def describe(
       shoal describe dctcp-ikr
       shoal describe dual-red
       shoal describe mine.wasm
+      shoal describe mine.py
     """
-    models = [law_in(Path(name))] if is_law(name) else find_models(name)
+    models = laws_in(Path(name)) if is_law(name) else find_models(name)
     if as_json:
         data.json(json.dumps([asdict(model) for model in models], indent=2, ensure_ascii=False))
         return

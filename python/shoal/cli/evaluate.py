@@ -60,6 +60,7 @@ def evaluate(
     quick: _Quick = False,
     seeds: _Seeds = None,
     on: _On = Plane.SIM,
+    python: options.Python = None,
     out: options.Out = None,
     figure_width: options.FigureWidth = None,
     force: options.Force = False,

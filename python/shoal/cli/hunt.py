@@ -113,6 +113,7 @@ def hunt(
     finds: _Finds = 8,
     seed: _Seed = 1,
     kernel: _Kernel = True,
+    python: options.Python = None,
     out: options.Out = None,
     force: options.Force = False,
     as_json: options.Json = False,

@@ -44,6 +44,7 @@ def judge(
     request: _Request = None,
     law: _Law = None,
     seeds: _Seeds = 3,
+    python: options.Python = None,
     as_json: options.Json = False,
     workers: options.Workers = None,
     keep: Annotated[bool, typer.Option("--keep", help="Use and keep finished runs in the cache.")] = False,

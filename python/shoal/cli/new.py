@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +9,8 @@ import typer
 
 from shoal.cli import new_scenario
 from shoal.cli.console import data, talk
+from shoal.errors import UsageError
+from shoal.skeleton.law import Language, Like
 
 app = typer.Typer(
     name="new",
@@ -21,36 +22,50 @@ app = typer.Typer(
 app.command("scenario")(new_scenario.scenario)
 
 
-class Like(StrEnum):
-    """Laws with which one may begin."""
-
-    RENO = "reno"
-    DCTCP = "dctcp"
-
-
 @app.command("law")
 def law(
     name: Annotated[
         str,
         typer.Argument(metavar="NAME", help="The law, in kebab-case, and its folder.", show_default=False),
     ],
+    in_wasm: Annotated[
+        bool, typer.Option("--wasm", help="In C for WebAssembly, which the simulator runs: so without an option.")
+    ] = False,
+    in_python: Annotated[bool, typer.Option("--python", help="In Python, for teaching and trying.")] = False,
+    for_kernel: Annotated[bool, typer.Option("--kernel", help="In C as a module of the Linux kernel.")] = False,
     like: Annotated[Like, typer.Option("--like", help="The law to begin with.")] = Like.RENO,
 ) -> None:
-    """Write a congestion control of your own in C, with a scenario and a test, into a new folder.
+    """Write a congestion control of your own, with a scenario and a test, into a new folder.
 
-    It is compiled to WebAssembly by clang, and the simulator runs the file that the scenario names as
-    cc = "file:NAME.wasm". docs/how-to/write-your-own-law.md goes on from there.
+    In C it is compiled to WebAssembly by clang, and a scenario names the file as cc = "file:NAME.wasm". In Python it is
+    a class that `shoal run --python FILE` runs. Both are begun like reno, dctcp or, in Python, cubic. A kernel module
+    runs with --on linux. docs/how-to/write-your-own-law.md goes on from there.
 
     [bold]Examples[/]
 
       shoal new law my-law
       shoal new law my-law --like dctcp
+      shoal new law my-law --python --like cubic
+      shoal new law my-law --kernel
     """
     from shoal.skeleton import new_law
 
-    for path in new_law(name, where=Path(), like=like):
+    chosen = [
+        language for language, is_chosen in zip(Language, (in_wasm, in_python, for_kernel), strict=True) if is_chosen
+    ]
+    if len(chosen) > 1:
+        raise UsageError("a law is written in one language", hint="leave all but one of --wasm, --python, --kernel out")
+    language = chosen[0] if chosen else Language.WASM
+    for path in new_law(name, where=Path(), language=language, like=like):
         data.text(f"{path}\n")
-    talk.note(f"`make -C {name}` builds it (clang and lld), `shoal run {name}/{name}.toml` runs it")
+    module = name.replace("-", "_")
+    talk.note(
+        {
+            Language.WASM: f"`make -C {name}` builds it (clang and lld), `shoal run {name}/{name}.toml` runs it",
+            Language.PYTHON: f"`shoal run {name}/{name}.toml --python {name}/{module}.py` runs it",
+            Language.KERNEL: f"`shoal run {name}/{name}.toml --on linux` compiles and runs it",
+        }[language]
+    )
 
 
 @app.command("queue")

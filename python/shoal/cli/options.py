@@ -58,6 +58,26 @@ SetComputed = Annotated[
         "[cyan]bottleneck.aqm.min='{1500*K} B'[/]. Repeatable.",
     ),
 ]
+
+
+def _give_python(files: list[Path] | None) -> list[Path] | None:
+    """Run the files of ``--python``, so that whatever the command reads may name their classes."""
+    from shoal.laws import give_python
+
+    give_python(files or ())
+    return files
+
+
+Python = Annotated[
+    list[Path] | None,
+    option(
+        "--python",
+        "FILE",
+        "A Python file with laws of your own, classes of shoal.Controller, which [cyan]cc[/] may name then. It is run, "
+        "and may do whatever a program may. Repeatable.",
+        callback=_give_python,
+    ),
+]
 Sizes = Annotated[
     list[str] | None,
     option(

@@ -97,6 +97,7 @@ def run(
     scenarios: options.ScenarioFiles,
     set_: options.Set = None,
     sizes: options.Sizes = None,
+    python: options.Python = None,
     seed: _Seed = None,
     seeds: _Seeds = None,
     on: _On = Plane.SIM,

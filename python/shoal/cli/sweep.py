@@ -130,6 +130,7 @@ def sweep(
     sampling: _Sampling = None,
     set_: options.SetComputed = None,
     sizes: options.Sizes = None,
+    python: options.Python = None,
     seeds: _Seeds = None,
     until: _Until = None,
     max_seeds: _MaxSeeds = None,

@@ -95,6 +95,7 @@ def tune(
     runs: _Runs = 400,
     set_: options.SetComputed = None,
     sizes: options.Sizes = None,
+    python: options.Python = None,
     seeds: _Seeds = 3,
     confirm: _Confirm = 2,
     out: options.Out = None,

@@ -25,7 +25,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal import _native
+from shoal import _native, python_laws
 from shoal._native import Cancel
 from shoal.cache import simulator_hash
 from shoal.errors import ClusterError, UsageError
@@ -150,7 +150,10 @@ class Cluster:
         ------
         ClusterError
             The scheduler or its workers do not answer, or workers are of another build.
+        UsageError
+            The runs have a law in Python.
         """
+        _refuse_python(recipe)
         session = _Session(recipe, chain(blocks), pace)
         attempts = 0
         try:
@@ -292,6 +295,17 @@ def work_off(recipe: str, block: Block, expected: str) -> tuple[float, list[Reco
 def build() -> tuple[str, str]:
     """The build of a worker: its hash, and its version."""
     return simulator_hash(), _native.__version__
+
+
+def _refuse_python(recipe: Recipe) -> None:
+    """Refuse laws in Python: workers elsewhere do not have the class."""
+    laws = recipe.template.scenario.resolved.get("laws", {})
+    names = [name for name, files in laws.items() if "python" in files] or list(python_laws.given())
+    if names:
+        raise UsageError(
+            f"the law `{names[0]}` is a class in Python, which workers of a cluster do not have",
+            hint="leave the cluster out: threads of this process run it, and --shard divides a sweep",
+        )
 
 
 def _refuse_other_builds(client: Client) -> None:

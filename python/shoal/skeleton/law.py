@@ -1,8 +1,13 @@
-"""A law of one's own in a file: it needs no checkout of shoal's source, but a compiler for WebAssembly."""
+"""A law of one's own in a file: in C for WebAssembly, in Python, or in C for the Linux kernel.
+
+None of them needs a checkout of shoal's source; C needs a compiler.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
+from enum import StrEnum
 from pathlib import Path
 
 from shoal.errors import UsageError
@@ -22,7 +27,7 @@ test: NAME.wasm
 """
 
 _scenario = """\
-# Two flows of the law beside two of CUBIC behind PIE. `shoal describe NAME.wasm` lists the law's parameters.
+# Two flows of the law beside two of CUBIC behind PIE.
 title    = "NAME beside CUBIC"
 duration = "20 s"
 
@@ -32,15 +37,21 @@ buffer = "200 packets"
 aqm    = { kind = "pie", ecn = true }
 
 [[flows]]
-cc    = "file:NAME.wasm"
+cc    = "CC"
 name  = "NAME"
 rtt   = "20 ms"
 count = 2
 
 [[flows]]
 cc    = "cubic"
+name  = "cubic"
 rtt   = "20 ms"
 count = 2
+"""
+
+_laws_of_kernel = """
+[laws.NAME]
+kernel = "tcp_MODULE.c"
 """
 
 _test = '''\
@@ -51,12 +62,13 @@ from pathlib import Path
 
 import shoal
 
-SCENARIO = shoal.Scenario.from_file(Path(__file__).with_name("NAME.toml"))
+HERE = Path(__file__).parent
+SCENARIO = shoal.Scenario.from_file(HERE / "NAME.toml"LAWS)
 
 
 class Law(unittest.TestCase):
     def test_it_fills_a_link_alone(self):
-        alone = SCENARIO.override({"flows.cubic.cc": "file:NAME.wasm"})
+        alone = SCENARIO.override({"flows.cubic.cc": "CC"})
         self.assertGreater(shoal.run(alone).bottlenecks[0]["utilisation"], 0.9)
 
     def test_it_lives_beside_cubic(self):
@@ -69,8 +81,50 @@ if __name__ == "__main__":
 '''
 
 
-def new_law(name: str, where: Path, *, like: str = "reno") -> list[Path]:
-    """Write a law in C with its header, a scenario and a test into a new folder; the files that were written.
+_test_on_kernel = '''\
+"""What NAME has to do on Linux: fill a link alone. Needs the kernel of `shoal linux build`."""
+
+import json
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+RUN = [sys.executable, "-m", "shoal", "run", "NAME.toml", "--on", "linux", "--set", "flows.cubic.cc=NAME", "--json"]
+
+
+class Law(unittest.TestCase):
+    def test_it_fills_a_link_alone(self):
+        done = subprocess.run(RUN, cwd=Path(__file__).parent, capture_output=True, text=True)
+        if "shoal linux build" in done.stderr:
+            self.skipTest("there is no kernel: shoal linux build")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreater(json.loads(done.stdout)["bottlenecks"][0]["utilisation"], 0.9)
+
+
+if __name__ == "__main__":
+    unittest.main()
+'''
+
+
+class Language(StrEnum):
+    """What a law is written in."""
+
+    WASM = "wasm"
+    PYTHON = "python"
+    KERNEL = "kernel"
+
+
+class Like(StrEnum):
+    """Laws with which one may begin."""
+
+    RENO = "reno"
+    DCTCP = "dctcp"
+    CUBIC = "cubic"
+
+
+def new_law(name: str, where: Path, *, language: Language = Language.WASM, like: Like = Like.RENO) -> list[Path]:
+    """Write a law with a scenario and a test into a new folder; the files that were written.
 
     Parameters
     ----------
@@ -78,13 +132,15 @@ def new_law(name: str, where: Path, *, like: str = "reno") -> list[Path]:
         The law, in kebab-case, and the folder.
     where
         Where the folder is made.
+    language
+        What it is written in.
     like
-        The law to begin with: ``reno`` or ``dctcp``.
+        The law to begin with.
 
     Raises
     ------
     UsageError
-        The name is none, or is taken.
+        The name is none, or is taken, or there is no such law in this language.
     OutputError
         The folder cannot be written.
     """
@@ -95,13 +151,7 @@ def new_law(name: str, where: Path, *, like: str = "reno") -> list[Path]:
     folder = where / name
     if folder.exists():
         raise UsageError(f"`{folder}` exists", hint="give the law another name, or remove the folder")
-    texts = {
-        f"{name}.c": (_laws / f"{like}.c").read_text(encoding="utf-8"),
-        "shoal_law.h": (_laws / "shoal_law.h").read_text(encoding="utf-8"),
-        "Makefile": _makefile.replace("NAME", name),
-        f"{name}.toml": _scenario.replace("NAME", name),
-        f"test_{name.replace('-', '_')}.py": _test.replace("NAME", name),
-    }
+    texts = _texts[language](name, like)
     try:
         folder.mkdir(parents=True)
     except OSError as error:
@@ -109,3 +159,63 @@ def new_law(name: str, where: Path, *, like: str = "reno") -> list[Path]:
     for file, text in texts.items():
         write_text(folder / file, text)
     return [folder / file for file in texts]
+
+
+def _in_c(name: str, like: Like) -> Mapping[str, str]:
+    cc = f"file:{name}.wasm"
+    return {
+        f"{name}.c": _begun(f"{like}.c", like, Language.WASM),
+        "shoal_law.h": (_laws / "shoal_law.h").read_text(encoding="utf-8"),
+        "Makefile": _makefile.replace("NAME", name),
+        f"{name}.toml": _filled(_scenario, name, cc),
+        f"test_{_module(name)}.py": _filled(_test, name, cc),
+    }
+
+
+def _in_python(name: str, like: Like) -> Mapping[str, str]:
+    title = "".join(part.capitalize() for part in name.split("-"))
+    text = _begun(f"{like}.py", like, Language.PYTHON)
+    return {
+        f"{_module(name)}.py": text.replace(f"class {like.capitalize()}(", f"class {title}("),
+        f"{name}.toml": _filled(_scenario, name, title),
+        f"test_{_module(name)}.py": _filled(_test, name, title, laws=f', laws=[HERE / "{_module(name)}.py"]'),
+    }
+
+
+def _for_the_kernel(name: str, like: Like) -> Mapping[str, str]:
+    if like is not Like.RENO:
+        raise _not_there(like, Language.KERNEL)
+    text = _begun("kernel.c", like, Language.KERNEL)
+    return {
+        f"tcp_{_module(name)}.c": text.replace("NAME", name).replace("MODULE", _module(name)),
+        f"{name}.toml": _filled(_scenario + _laws_of_kernel, name, name),
+        f"test_{_module(name)}.py": _filled(_test_on_kernel, name, name),
+    }
+
+
+_texts: dict[Language, Callable[[str, Like], Mapping[str, str]]] = {
+    Language.WASM: _in_c,
+    Language.PYTHON: _in_python,
+    Language.KERNEL: _for_the_kernel,
+}
+
+
+def _begun(file: str, like: Like, language: Language) -> str:
+    """The text of a law to begin with."""
+    path = _laws / file
+    if not path.is_file():
+        raise _not_there(like, language)
+    return path.read_text(encoding="utf-8")
+
+
+def _not_there(like: Like, language: Language) -> UsageError:
+    return UsageError(f"there is no `{like}` to begin with for --{language}", hint="--like reno is there for all")
+
+
+def _filled(text: str, name: str, cc: str, *, laws: str = "") -> str:
+    return text.replace("LAWS", laws).replace("MODULE", _module(name)).replace("NAME", name).replace("CC", cc)
+
+
+def _module(name: str) -> str:
+    """The name where hyphens are not allowed."""
+    return name.replace("-", "_")

@@ -59,7 +59,7 @@ fn document(law: &str, options: &str) -> Result<Document, String> {
     let controller = shoal_plugin::controller("file:mine.wasm", law.as_bytes());
     let file = GivenFile { file: "mine.wasm".into(), sha256: "0".into() };
     let queue = shoal_plugin::queue("file:mine.wasm", law.as_bytes()).map(Some);
-    let given = GivenLaw { simulator: Some(file), kernel: None, controller, queue };
+    let given = GivenLaw { simulator: Some(file), python: None, kernel: None, controller, queue };
     let mut files = Files::default();
     files.laws.insert("file:mine.wasm".into(), given);
     Document::with_files(&text, "test.toml", &[], files).map_err(|errors| errors.to_string())

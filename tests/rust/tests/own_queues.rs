@@ -68,7 +68,7 @@ fn resolved(law: &str, aqm: &str) -> Result<Experiment, String> {
     let (name, file) = ("file:mine.wasm", GivenFile { file: "mine.wasm".into(), sha256: "0".into() });
     let controller = shoal_plugin::controller(name, law.as_bytes());
     let queue = shoal_plugin::queue(name, law.as_bytes()).map(Some);
-    let given = GivenLaw { simulator: Some(file), kernel: None, controller, queue };
+    let given = GivenLaw { simulator: Some(file), python: None, kernel: None, controller, queue };
     let mut files = Files::default();
     files.laws.insert(name.into(), given);
     let document = Document::with_files(&text, "test.toml", &[], files);

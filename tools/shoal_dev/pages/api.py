@@ -7,10 +7,12 @@ import textwrap
 import typing
 
 import shoal
+from shoal import _native
 
 # In the order in which a reader needs them; a name that is exported and not listed fails the page.
 CHAPTERS = {
     "Scenarios": ["Scenario"],
+    "Laws of one's own": ["Controller", "Queue", "parameter", "Flow", "Port"],
     "Running": ["run", "Result", "Results"],
     "Sweeping": ["sweep", "Sweep", "Point", "default_metrics"],
     "Searching": [
@@ -75,7 +77,8 @@ def entry(name: str, thing: object) -> str:
     if issubclass(thing, enum.Enum):
         rows = ", ".join(f"`{member.name}` (`{member.value!r}`)" for member in thing)
         return "\n".join([*parts, document(name, thing), f"Members: {rows}.\n"])
-    parents = [base.__name__ for base in thing.__bases__ if base is not object]
+    # What only `shoal` itself uses is no parent that a reader could look up.
+    parents = [base.__name__ for base in thing.__bases__ if base not in (object, _native.Block)]
     if parents:
         parts.append(f"A kind of {', '.join(f'`{parent}`' for parent in parents)}.\n")
     parts.append(document(name, thing))

@@ -44,6 +44,18 @@ def plain(text: str) -> str:
     return re.sub(r"\[/?[a-z]*\](?!\()", "", text).strip()
 
 
+def own_laws() -> str:
+    """What a law of one's own and its host say to each other."""
+    interface = json.loads(_native.law_interface())
+    text = "# What laws of one's own are told and asked\n\nThe same in C, in Rust and in Python "
+    text += "([how to write one](../how-to/write-your-own-law.md)).\n\n"
+    for kind, title in (("controller", "a congestion control"), ("queue", "a queue")):
+        for head, plural, key in (("function", "Functions", "calls"), ("word", "Words", "named")):
+            rows = [[f"`{name}`", doc.strip()] for name, doc in interface[kind][key]]
+            text += f"## {plural} of the law of {title}\n\n{lines([head, 'meaning'], rows)}\n"
+    return text
+
+
 def model_page(model: Model) -> str:
     """The page of a model: its sources, its parameters, its known differences and the tests that pin them."""
     text = f"# `{model.name}`\n\n{model.summary}\n\n## Follows\n\n{sources.linked(model.follows)}\n\n## Parameters\n\n"
@@ -267,6 +279,7 @@ def pages() -> dict[Path, str]:
         "api.md": api.page(),
         "cli.md": command_page(),
         "metrics.md": metrics_page(),
+        "own-laws.md": own_laws(),
         "result.md": result_page(),
         "scenario.md": scenario_page(),
         "sweep.md": sweep_page(),

@@ -27,13 +27,26 @@ pub trait ExternalLaw: Debug + Send + Sync {
     /// # Errors
     /// Why the law has no such parameter, or refuses the value: a sentence without a full stop.
     fn with(&self, values: &[(&str, f64)]) -> Result<ExternalConfig, String>;
-    /// Whether the simulator can run it. A law that it cannot run is a kernel module, and takes parameters of any name:
-    /// which there are only its compiled form says.
+    /// Why the simulator cannot run it, if it cannot. Such a law takes parameters of any name: which there are only
+    /// its program says.
+    fn unmodelled(&self) -> Option<Unmodelled> {
+        None
+    }
+    /// Whether the simulator can run it.
     fn has_model(&self) -> bool {
-        true
+        self.unmodelled().is_none()
     }
     /// The controller of a new connection on a host with `rules`.
     fn start(&self, rules: GrowthRules) -> Box<dyn ExternalController>;
+}
+
+/// Why the simulator cannot run a law.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unmodelled {
+    /// It is nothing but a kernel module.
+    KernelModule,
+    /// It is a class in Python that nobody has given.
+    PythonNotGiven,
 }
 
 /// The controller of one connection by a law from outside.

@@ -121,6 +121,9 @@ words! {
     }
 }
 
+/// The words that carry a double; the others are whole numbers.
+pub const DOUBLES: &[usize] = &[Word::alpha as usize];
+
 /// Says which word carries which field, for both directions.
 macro_rules! carried {
     ($(#[doc = $doc:literal])+ $record:ident in $set:ident and $get:ident { $($field:ident: $word:ident),* $(,)? }) => {

@@ -56,6 +56,9 @@ words! {
     }
 }
 
+/// The words that carry a double; the others are whole numbers.
+pub const QUEUE_DOUBLES: &[usize] = &[QueueWord::probability as usize, QueueWord::average_bytes as usize];
+
 impl Words {
     /// The words of a queue before the first call: the rate of its line, and what fits into its buffer.
     pub fn of_queue(

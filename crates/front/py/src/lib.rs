@@ -5,6 +5,7 @@ mod errors;
 mod linux;
 mod metrics;
 mod models;
+mod python_law;
 mod run;
 mod scenario;
 mod tables;
@@ -30,6 +31,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(verdict, module)?)?;
     module.add_function(wrap_pyfunction!(models::models, module)?)?;
     module.add_function(wrap_pyfunction!(models::law_model, module)?)?;
+    module.add_function(wrap_pyfunction!(run::interrupt_thread, module)?)?;
+    module.add_function(wrap_pyfunction!(models::python_law_model, module)?)?;
+    python_law::add_to(module)?;
     module.add_function(wrap_pyfunction!(models::law_interface, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::json_to_toml, module)?)?;
     module.add_function(wrap_pyfunction!(run::uncompressed, module)?)?;

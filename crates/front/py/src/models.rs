@@ -1,9 +1,11 @@
 //! Descriptions of all models, taken from the crates that implement them.
 
 use crate::errors::ScenarioError;
+use crate::python_law::PythonLaw;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use shoal_cc::Preset;
+use shoal_aqm::ExternalQueueConfig;
+use shoal_cc::{ExternalConfig, Preset};
 use shoal_scenario::keys_of;
 use shoal_units::Parameter;
 use shoal_units::{ModelDoc, ModelKind};
@@ -34,6 +36,20 @@ fn controller(preset: &Preset) -> Value {
 /// The description of a law from a file that the scenario would call `name`, as JSON like those of [`models`].
 #[pyfunction]
 pub(crate) fn law_model(name: &str, content: &[u8]) -> PyResult<String> {
+    law_described(name, shoal_plugin::queue(name, content).ok(), || shoal_plugin::controller(name, content))
+}
+
+/// The description of a class in Python that is a law, likewise.
+#[pyfunction]
+pub(crate) fn python_law_model(name: &str, law: PythonLaw) -> PyResult<String> {
+    law_described(name, law.queue(name).ok(), || law.controller(name))
+}
+
+fn law_described(
+    name: &str,
+    queue: Option<ExternalQueueConfig>,
+    controller: impl FnOnce() -> Result<ExternalConfig, String>,
+) -> PyResult<String> {
     let refused =
         |why| ScenarioError::new_err(format!("error: `{name}` is no law: {why}\nhint: {LAW_PAGE}\n"));
     let described = |kind, summary: &str, parameters: &[(Parameter, f64)], is_scalable: bool| {
@@ -53,11 +69,11 @@ pub(crate) fn law_model(name: &str, content: &[u8]) -> PyResult<String> {
             "is_scalable": is_scalable,
         })
     };
-    if let Ok(config) = shoal_plugin::queue(name, content) {
+    if let Some(config) = queue {
         let law = config.law();
         return Ok(described("queue", law.summary(), law.parameters(), false).to_string());
     }
-    let config = shoal_plugin::controller(name, content).map_err(refused)?;
+    let config = controller().map_err(refused)?;
     let law = config.law();
     let is_scalable = law.ecn_use().is_scalable();
     Ok(described("controller", law.summary(), law.parameters(), is_scalable).to_string())

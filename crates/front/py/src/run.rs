@@ -2,7 +2,7 @@
 
 use crate::errors::{Cancelled, broken, failed, not_written};
 use crate::tables::columns;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use shoal_measure::RunResult;
@@ -116,12 +116,26 @@ pub(crate) fn uncompressed(body: &[u8]) -> PyResult<String> {
     Ok(RunResult::indented(&compact))
 }
 
+/// Raises a `KeyboardInterrupt` in another thread, where Python code runs next: a law in Python that never returns sees
+/// no token.
+#[pyfunction]
+#[expect(unsafe_code, reason = "the interpreter's function for this has no safe form")]
+pub(crate) fn interrupt_thread(py: Python<'_>, thread: std::ffi::c_ulong) {
+    let kind = py.get_type::<PyKeyboardInterrupt>();
+    // SAFETY: the interpreter is attached, the kind is an exception, and a thread that has ended is none of its own.
+    unsafe {
+        pyo3::ffi::PyThreadState_SetAsyncExc(thread as _, kind.as_ptr());
+    }
+}
+
 /// How a run without a result ended.
 enum Ended {
     Unwritable(WriteError),
     /// A law from outside failed.
     Failed(Box<LawFailure>),
     Stopped,
+    /// A law in Python was interrupted, or told the program to end: that is no failure of the law.
+    Interrupted(PyErr),
 }
 
 /// Runs an experiment that the simulator supports.
@@ -145,7 +159,10 @@ pub(crate) fn simulated(
         let run = || simulate(experiment, packets, capture, division, &mut watch);
         catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| match panic.downcast::<LawFailure>() {
             Ok(failure) => Err(Ended::Failed(failure)),
-            Err(panic) => resume_unwind(panic),
+            Err(panic) => match panic.downcast::<PyErr>() {
+                Ok(error) => Err(Ended::Interrupted(*error)),
+                Err(panic) => resume_unwind(panic),
+            },
         })
     };
     match py.detach(guarded) {
@@ -155,6 +172,7 @@ pub(crate) fn simulated(
         },
         Err(Ended::Unwritable(error)) => Err(not_written(&error)),
         Err(Ended::Failed(failure)) => Err(failed(&failure)),
+        Err(Ended::Interrupted(error)) => Err(error),
         Err(Ended::Stopped) => {
             Err(watch.error.unwrap_or_else(|| Cancelled::new_err("the run was cancelled")))
         }

@@ -2,9 +2,11 @@
 
 use crate::errors::{ScenarioError, refused, refused_by_plane};
 use crate::linux::LinuxPlan;
+use crate::python_law::PythonLaw;
 use crate::run::{Cancel, Run, simulated};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
+use shoal_cc::Unmodelled;
 use shoal_scenario::{
     Document, Experiment, Files, FlowList, FlowLists, GivenFile, GivenLaw, Laws, ListedHosts, Refusal,
 };
@@ -177,25 +179,34 @@ fn words<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> + '_ {
     bytes.as_chunks().0.iter().copied()
 }
 
-/// A law as Python gives it: its name in the scenario; the simulator's file, its SHA-256, and its bytes; and the
-/// kernel's file with its SHA-256.
-type LawFile = (String, Option<(String, String, PyBackedBytes)>, Option<(String, String)>);
+/// A law as Python gives it: its name in the scenario; the simulator's file, its SHA-256, and its bytes; the file of a
+/// class in Python, its SHA-256, and the class unless nobody has given it; and the kernel's file with its SHA-256.
+type LawFile =
+    (String, Option<(String, String, PyBackedBytes)>, Option<PythonFile>, Option<(String, String)>);
+type PythonFile = (String, String, Option<PythonLaw>);
 
 fn files(lists: Option<Vec<List>>, laws: Option<Vec<LawFile>>) -> PyResult<Files> {
     Ok(Files { lists: flow_lists(lists)?, laws: given_laws(laws) })
 }
 
 fn given_laws(laws: Option<Vec<LawFile>>) -> Laws {
-    let laws = laws.unwrap_or_default().into_iter().map(|(name, simulator, kernel)| {
-        let (controller, queue) = match &simulator {
-            Some((.., bytes)) => {
+    let laws = laws.unwrap_or_default().into_iter().map(|(name, simulator, python, kernel)| {
+        let (controller, queue) = match (&simulator, &python) {
+            (Some((.., bytes)), _) => {
                 (shoal_plugin::controller(&name, bytes), shoal_plugin::queue(&name, bytes).map(Some))
             }
-            None => (Ok(shoal_plugin::kernel_only()), Ok(None)),
+            (None, Some((.., Some(law)))) => (law.controller(&name), law.queue(&name).map(Some)),
+            (None, Some((.., None))) => {
+                let why =
+                    "it is a class in Python, which runs only if the command names its file: --python FILE";
+                (Ok(shoal_plugin::absent(Unmodelled::PythonNotGiven)), Err(why.to_owned()))
+            }
+            (None, None) => (Ok(shoal_plugin::absent(Unmodelled::KernelModule)), Ok(None)),
         };
         let simulator = simulator.map(|(file, sha256, _)| GivenFile { file, sha256 });
+        let python = python.map(|(file, sha256, _)| GivenFile { file, sha256 });
         let kernel = kernel.map(|(file, sha256)| GivenFile { file, sha256 });
-        (name, GivenLaw { simulator, kernel, controller, queue })
+        (name, GivenLaw { simulator, python, kernel, controller, queue })
     });
     laws.collect()
 }

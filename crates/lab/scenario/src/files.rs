@@ -22,6 +22,8 @@ pub type Laws = BTreeMap<String, GivenLaw>;
 pub struct GivenLaw {
     /// What the simulator runs.
     pub simulator: Option<GivenFile>,
+    /// A class in Python that the simulator runs.
+    pub python: Option<GivenFile>,
     /// What the kernel runs.
     pub kernel: Option<GivenFile>,
     /// Its controller, or why it has none: a sentence without a full stop.

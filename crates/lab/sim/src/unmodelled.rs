@@ -1,11 +1,11 @@
-//! Kernel modules of the user, which the simulator cannot run.
+//! Laws of the user that the simulator cannot run.
 
 use shoal_aqm::QueueConfig;
-use shoal_cc::CcConfig;
+use shoal_cc::{CcConfig, Unmodelled};
 use shoal_scenario::{Experiment, Refusal};
 use std::collections::BTreeSet;
 
-/// What of an experiment only a kernel has.
+/// What of an experiment has no model here.
 pub(crate) fn refusals(experiment: &Experiment) -> Vec<Refusal> {
     let mut refusals = Vec::new();
     for link in &experiment.links {
@@ -23,20 +23,36 @@ pub(crate) fn refusals(experiment: &Experiment) -> Vec<Refusal> {
             Some(experiment.endpoints[flow.endpoint as usize].cc),
             group.replacement.as_ref().map(|replacement| replacement.config),
         ];
-        let is_kernel_only =
-            |config: &CcConfig| matches!(config, CcConfig::External(config) if !config.law().has_model());
-        if configs.iter().flatten().any(is_kernel_only) && groups.insert(flow.group) {
+        let why = configs.iter().flatten().find_map(|config| match config {
+            CcConfig::External(config) => config.law().unmodelled(),
+            _ => None,
+        });
+        if let Some(why) = why
+            && groups.insert(flow.group)
+        {
+            let (is_what, hint) = described(why);
             refusals.push(Refusal {
                 place: format!("flow group `{}`: cc", group.name),
-                reason: format!(
-                    "the law `{}` is a kernel module, of which the simulator knows nothing",
-                    group.cc
-                ),
-                hint: "add --on linux, or give the law a WebAssembly file: laws.NAME.simulator".to_owned(),
+                reason: format!("the law `{}` is {is_what}", group.cc),
+                hint: hint.to_owned(),
             });
         }
     }
     refusals
+}
+
+/// What a law is that the simulator cannot run, and what helps.
+const fn described(why: Unmodelled) -> (&'static str, &'static str) {
+    match why {
+        Unmodelled::KernelModule => (
+            "a kernel module, of which the simulator knows nothing",
+            "add --on linux, or give the law a WebAssembly file: laws.NAME.simulator",
+        ),
+        Unmodelled::PythonNotGiven => (
+            "a class in Python, which runs only if the command names its file",
+            "add --python FILE with the file that laws.NAME.python names, if you trust it",
+        ),
+    }
 }
 
 /// The name of the kernel module in a queue, if it is nothing else or has one.

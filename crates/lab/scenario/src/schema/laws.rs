@@ -25,6 +25,11 @@ pub struct LawFiles {
     pub simulator: Option<String>,
     /// SHA-256 of that file, filled in when it is read: a scenario that has it takes no other file.
     pub simulator_sha256: Option<String>,
+    /// A Python file with a class of this name, with which the simulator runs it: only for a command that names the
+    /// file with `--python`, since it may do whatever a program may.
+    pub python: Option<String>,
+    /// SHA-256 of that file, filled in when it is read.
+    pub python_sha256: Option<String>,
     /// Its kernel module in C, with which Linux runs it: a congestion control or a queue discipline of this name.
     pub kernel: Option<String>,
     /// SHA-256 of that file and of what it includes of its folder, filled in when it is read.
@@ -38,6 +43,7 @@ impl Laws {
             let files = self.0.entry(name.clone()).or_default();
             let places = [
                 ("simulator", &law.simulator, &mut files.simulator, &mut files.simulator_sha256),
+                ("python", &law.python, &mut files.python, &mut files.python_sha256),
                 ("kernel", &law.kernel, &mut files.kernel, &mut files.kernel_sha256),
             ];
             for (key, given, file, sha256) in places {
@@ -51,7 +57,12 @@ impl Laws {
                 }
             }
         }
-        for name in self.0.keys() {
+        for (name, files) in &self.0 {
+            if files.simulator.is_some() && files.python.is_some() {
+                let message =
+                    format!("the law \"{name}\" is both a WebAssembly module and a class in Python");
+                remarks.error(&format!("laws.{name}.python"), message, "give one of them another name");
+            }
             if Preset::by_name(name).is_some() || name == NO_CONTROLLER {
                 let message = format!("\"{name}\" is a controller that shoal has itself");
                 remarks.error(&format!("laws.{name}"), message, "give the law another name");

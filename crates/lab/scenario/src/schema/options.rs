@@ -176,7 +176,8 @@ pub(crate) fn known_preset(name: &str, keys: &Table<'_>) -> Option<CcConfig> {
         return match &law.controller {
             Ok(config) => Some(CcConfig::External(*config)),
             Err(why) => {
-                let file = law.simulator.as_ref().map_or(name, |given| given.file.as_str());
+                let given = law.simulator.as_ref().or(law.python.as_ref());
+                let file = given.map_or(name, |given| given.file.as_str());
                 let message = format!("\"{file}\" is no controller: {why}");
                 keys.error("cc", message, PAGE);
                 None
@@ -190,7 +191,12 @@ pub(crate) fn known_preset(name: &str, keys: &Table<'_>) -> Option<CcConfig> {
     }
     let laws = keys.remarks.laws.keys().map(String::as_str);
     let names: Vec<_> = PRESETS.iter().map(|preset| preset.name).chain(laws).collect();
-    keys.error("cc", message, suggest(name, &names));
+    let mut hint = suggest(name, &names);
+    // The names of shoal's own are small letters, those of classes begin with a capital.
+    if name.starts_with(|first: char| first.is_ascii_uppercase()) {
+        hint += "; a class in Python needs --python FILE, or laws=[...] in a program";
+    }
+    keys.error("cc", message, hint);
     None
 }
 

@@ -1,38 +1,42 @@
-//! Laws that are nothing but a kernel module, which the simulator cannot run.
+//! Laws of which nobody has given what the simulator could run.
 
-use shoal_cc::{EcnUse, ExternalConfig, ExternalController, ExternalLaw, GrowthRules};
+use shoal_cc::{EcnUse, ExternalConfig, ExternalController, ExternalLaw, GrowthRules, Unmodelled};
 use shoal_units::Parameter;
 use std::sync::{Mutex, PoisonError};
 
 /// Equal ones are kept once, as those with a program are.
-static KEPT: Mutex<Vec<&'static KernelOnly>> = Mutex::new(Vec::new());
+static KEPT: Mutex<Vec<&'static Absent>> = Mutex::new(Vec::new());
 
 /// What is known of such a law: the values that the scenario gives its parameters.
 #[derive(PartialEq, Debug)]
-struct KernelOnly {
+struct Absent {
+    why: Unmodelled,
     parameters: Vec<(Parameter, f64)>,
 }
 
-/// The law of a kernel module, without values for its parameters.
-pub fn kernel_only() -> ExternalConfig {
-    kept(KernelOnly { parameters: Vec::new() })
+/// A law that the simulator cannot run, without values for its parameters.
+pub fn absent(why: Unmodelled) -> ExternalConfig {
+    kept(Absent { why, parameters: Vec::new() })
 }
 
-fn kept(law: KernelOnly) -> ExternalConfig {
+fn kept(law: Absent) -> ExternalConfig {
     let mut laws = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(same) = laws.iter().find(|other| ***other == law) {
         return ExternalConfig::new(*same);
     }
-    let law: &'static KernelOnly = Box::leak(Box::new(law));
+    let law: &'static Absent = Box::leak(Box::new(law));
     laws.push(law);
     ExternalConfig::new(law)
 }
 
-impl ExternalLaw for KernelOnly {
+impl ExternalLaw for Absent {
     fn summary(&self) -> &'static str {
-        "A kernel module of your own, which only the real kernel runs."
+        match self.why {
+            Unmodelled::KernelModule => "A kernel module of your own, which only the real kernel runs.",
+            Unmodelled::PythonNotGiven => "A class in Python, whose file has not been given.",
+        }
     }
-    /// Its flags are in the module: a scenario writes `ecn` and `receiver.feedback` where they matter.
+    /// Its flags are in the program: a scenario writes `ecn` and `receiver.feedback` where they matter.
     fn ecn_use(&self) -> EcnUse {
         EcnUse::Classic
     }
@@ -46,7 +50,7 @@ impl ExternalLaw for KernelOnly {
         let parameter = |(name, value): &(&str, f64)| {
             let known = Parameter {
                 name: (*name).to_owned(),
-                text: "A parameter of the module.".to_owned(),
+                text: "A parameter of the law.".to_owned(),
                 unit: String::new(),
                 default: *value,
                 least: f64::MIN,
@@ -55,10 +59,10 @@ impl ExternalLaw for KernelOnly {
             };
             (known, *value)
         };
-        Ok(kept(Self { parameters: values.iter().map(parameter).collect() }))
+        Ok(kept(Self { why: self.why, parameters: values.iter().map(parameter).collect() }))
     }
-    fn has_model(&self) -> bool {
-        false
+    fn unmodelled(&self) -> Option<Unmodelled> {
+        Some(self.why)
     }
     fn start(&self, _: GrowthRules) -> Box<dyn ExternalController> {
         unreachable!("the simulator refuses experiments with laws that it has no model of")
@@ -71,9 +75,10 @@ mod tests {
 
     #[test]
     fn equal_values_are_one_law_and_any_name_is_taken() {
-        let config = kernel_only().law().with(&[("gain", 4.0)]).unwrap();
-        assert_eq!(config, kernel_only().law().with(&[("gain", 4.0)]).unwrap());
-        assert_ne!(config, kernel_only());
+        let config = absent(Unmodelled::KernelModule).law().with(&[("gain", 4.0)]).unwrap();
+        assert_eq!(config, absent(Unmodelled::KernelModule).law().with(&[("gain", 4.0)]).unwrap());
+        assert_ne!(config, absent(Unmodelled::KernelModule));
+        assert_ne!(absent(Unmodelled::KernelModule), absent(Unmodelled::PythonNotGiven));
         let given: Vec<(&str, f64)> =
             config.law().parameters().iter().map(|(known, value)| (known.name.as_str(), *value)).collect();
         assert_eq!((given, config.law().has_model()), (vec![("gain", 4.0)], false));
