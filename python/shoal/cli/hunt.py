@@ -159,13 +159,12 @@ def hunt(
             cache=options.kept_runs(fresh=fresh),
             progress=True,
         )
-        replayed = replay(hunted) if kernel and hunted.is_replayable else None
         if folder is not None:
             given: list[tuple[str, object]] = [("--law", law), (f"--{goal}" if goal else "", True if goal else None)]
             given += [("--maximise", maximise), ("--minimise", minimise), ("--unlike", unlike), ("--beyond", beyond)]
             given += [("--vary", vary), ("--fix", fix), ("--runs", runs), ("--finds", finds), ("--seed", seed)]
             _write(folder, hunted, base, given)
-    _say(hunted, replayed, out, as_json=as_json)
+    _say(hunted, replay(hunted) if kernel and hunted.is_replayable else None, out, as_json=as_json)
 
 
 def _say(hunted: Hunted, replayed: Replay | None, out: Path | None, *, as_json: bool) -> None:
