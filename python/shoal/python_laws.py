@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from shoal import _native
+from shoal._arguments import explained
 from shoal.errors import ScenarioError, UsageError, nearest
 
 _page = "docs/how-to/write-your-own-law.md shows what a law has to be"
@@ -40,6 +41,7 @@ class LawParameter:
     whole: bool
 
 
+@explained
 def parameter(default: float, *, least: float, most: float, text: str = "", unit: str = "", whole: bool = False) -> Any:
     """Declare a parameter of a law: a key of ``cc_options``, and an attribute of each object with its value.
 

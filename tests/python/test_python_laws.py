@@ -352,7 +352,10 @@ def test_the_skeleton_runs_and_passes_its_test(like: str, folder: Path, inside: 
     assert "Ran 2 tests" in done.stderr
 
 
-def test_a_law_is_written_in_one_language(inside: Cli) -> None:
+def test_a_law_is_written_in_one_language(folder: Path, inside: Cli) -> None:
+    assert inside("new", "law", "for-linux", "--kernel").code == 0
+    text = (folder / "for-linux" / "tcp_for_linux.c").read_text(encoding="utf-8")
+    assert all(part in text for part in ('= "for-linux"', "= THIS_MODULE", "&for_linux)", 'MODULE_LICENSE("GPL")'))
     both = inside("new", "law", "my-law", "--python", "--kernel")
     assert (both.code, "written in one language" in both.err) == (2, True)
     for language, like in (("--wasm", "cubic"), ("--kernel", "dctcp")):

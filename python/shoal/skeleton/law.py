@@ -187,7 +187,7 @@ def _for_the_kernel(name: str, like: Like) -> Mapping[str, str]:
         raise _not_there(like, Language.KERNEL)
     text = _begun("kernel.c", like, Language.KERNEL)
     return {
-        f"tcp_{_module(name)}.c": text.replace("NAME", name).replace("MODULE", _module(name)),
+        f"tcp_{_module(name)}.c": text.replace("NAME", name).replace("PREFIX", _module(name)),
         f"{name}.toml": _filled(_scenario + _laws_of_kernel, name, name),
         f"test_{_module(name)}.py": _filled(_test_on_kernel, name, name),
     }

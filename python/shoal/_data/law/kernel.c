@@ -17,14 +17,14 @@ static uint floor_packets = 2;
 module_param(floor_packets, uint, 0444);
 MODULE_PARM_DESC(floor_packets, "Lowest slow start threshold, packets");
 
-static u32 MODULE_ssthresh(struct sock *sk)
+static u32 PREFIX_ssthresh(struct sock *sk)
 {
 	u32 half = tcp_snd_cwnd(tcp_sk(sk)) / 2;
 
 	return max(half, floor_packets);
 }
 
-static void MODULE_cong_avoid(struct sock *sk, u32 ack, u32 acked)
+static void PREFIX_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 window = tcp_snd_cwnd(tp);
@@ -53,25 +53,25 @@ static void MODULE_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 	tcp_snd_cwnd_set(tp, min(window, tp->snd_cwnd_clamp));
 }
 
-static struct tcp_congestion_ops MODULE __read_mostly = {
-	.ssthresh	= MODULE_ssthresh,
-	.cong_avoid	= MODULE_cong_avoid,
+static struct tcp_congestion_ops PREFIX __read_mostly = {
+	.ssthresh	= PREFIX_ssthresh,
+	.cong_avoid	= PREFIX_cong_avoid,
 	.undo_cwnd	= tcp_reno_undo_cwnd,
 	.name		= "NAME",
 	.owner		= THIS_MODULE,
 };
 
-static int __init MODULE_init(void)
+static int __init PREFIX_init(void)
 {
-	return tcp_register_congestion_control(&MODULE);
+	return tcp_register_congestion_control(&PREFIX);
 }
 
-static void __exit MODULE_exit(void)
+static void __exit PREFIX_exit(void)
 {
-	tcp_unregister_congestion_control(&MODULE);
+	tcp_unregister_congestion_control(&PREFIX);
 }
 
-module_init(MODULE_init);
-module_exit(MODULE_exit);
+module_init(PREFIX_init);
+module_exit(PREFIX_exit);
 MODULE_DESCRIPTION("NAME");
 MODULE_LICENSE("GPL");
