@@ -174,6 +174,22 @@ def keep_laws(resolved: Mapping[str, Any], folder: Path, base: Path) -> None:
                 _copy(source, folder / source.name, files[f"{key}_sha256"])
 
 
+def remember_laws(resolved: Mapping[str, Any], folder: Path) -> None:
+    """Keep the files of the laws of a resolved scenario, which lie in its folder, or above where there are seeds."""
+    for files in resolved.get("laws", {}).values():
+        for key in ("simulator", "kernel"):
+            digest, file = files.get(f"{key}_sha256"), files.get(key)
+            if file is None or digest in _kept:
+                continue
+            for path in (folder / Path(file).name, folder.parent / Path(file).name):
+                if not path.is_file():
+                    continue
+                if key == "simulator" and hashlib.sha256(content := read_law(path)).hexdigest() == digest:
+                    _kept[digest] = content
+                elif key == "kernel":
+                    kernel_sha256(path.name, None, path.parent)
+
+
 def kernel_sha256(file: str, digest: str | None, base: Path) -> str:
     """SHA-256 of a kernel module's source and of what it includes of its folder.
 

@@ -12,6 +12,7 @@ import pytest
 from conftest import Cli
 
 import shoal
+from shoal import laws as laws_module
 from shoal.errors import OutputError, OwnLawError, ScenarioError
 from shoal.evaluate import contenders
 from shoal.models import laws_in
@@ -72,6 +73,12 @@ def test_a_result_is_repeated_from_its_own_folder(laws: Path, inside: Cli, cli: 
     again = inside("run", "kept/scenario.toml", "--json")
     assert again.code == 0, again.err
     assert json.loads(again.out)["groups"] == json.loads(first.out)["groups"]
+    # A process that has not read the file reads it where the results are.
+    laws_module._kept.clear()
+    (laws / "elsewhere").mkdir()
+    kept = str(laws / "kept")
+    reported = inside("report", kept, "--out", str(laws / "elsewhere" / "report"))
+    assert reported.code == 0, reported.err
     # Another file of that name is another law.
     (laws / "kept" / "mine.wat").write_text(_law(), encoding="utf-8")
     changed = cli("run", "kept/scenario.toml")

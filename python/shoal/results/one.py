@@ -13,6 +13,7 @@ from shoal._arguments import explained, in_words, misfit, shown
 from shoal.errors import OutputError, UsageError
 from shoal.files import new_folder, write_text, writing
 from shoal.flow_lists import remember_lists
+from shoal.laws import remember_laws
 from shoal.notices import Notice
 from shoal.results.recorded import InFiles, InMemory, NotRecorded, Recorded
 from shoal.scenario import Scenario
@@ -440,6 +441,8 @@ class Result:
         result = cls(text, recorded=InFiles.of_folder(folder / "tables"))
         if '"sha256"' in text:
             remember_lists(result.data["scenario"], folder)
+        if "laws" in result.data["scenario"]:
+            remember_laws(result.data["scenario"], folder)
         return result
 
     def __repr__(self) -> str:

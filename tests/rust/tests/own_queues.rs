@@ -67,7 +67,7 @@ fn resolved(law: &str, aqm: &str) -> Result<Experiment, String> {
     );
     let (name, file) = ("file:mine.wasm", GivenFile { file: "mine.wasm".into(), sha256: "0".into() });
     let controller = shoal_plugin::controller(name, law.as_bytes());
-    let queue = shoal_plugin::queue(name, law.as_bytes()).map(Some);
+    let queue = shoal_plugin::queue(name, law.as_bytes()).map(Ok);
     let given = GivenLaw { simulator: Some(file), python: None, kernel: None, controller, queue };
     let mut files = Files::default();
     files.laws.insert(name.into(), given);

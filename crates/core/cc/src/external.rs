@@ -10,7 +10,7 @@ use crate::{
 use alloc::boxed::Box;
 use alloc::string::String;
 use core::fmt::{self, Debug, Formatter};
-use shoal_units::{Parameter, Span, Time};
+use shoal_units::{Parameter, Span, Time, Unmodelled};
 
 /// A law from outside, with values for its parameters.
 pub trait ExternalLaw: Debug + Send + Sync {
@@ -38,15 +38,6 @@ pub trait ExternalLaw: Debug + Send + Sync {
     }
     /// The controller of a new connection on a host with `rules`.
     fn start(&self, rules: GrowthRules) -> Box<dyn ExternalController>;
-}
-
-/// Why the simulator cannot run a law.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Unmodelled {
-    /// It is nothing but a kernel module.
-    KernelModule,
-    /// It is a class in Python that nobody has given.
-    PythonNotGiven,
 }
 
 /// The controller of one connection by a law from outside.

@@ -40,7 +40,7 @@ pub use controller::{Burst, CongestionControl, EcnUse, Pace, Reduction};
 pub use cubic::{CubicArithmetic, CubicConfig, LinuxCubic, Rfc9438Cubic};
 pub use dctcp::Dctcp;
 pub use dctcp::config::*;
-pub use external::{External, ExternalConfig, ExternalController, ExternalLaw, Unmodelled};
+pub use external::{External, ExternalConfig, ExternalController, ExternalLaw};
 pub use growth::{AckCounting, GrowthRules, SlowStartTest};
 pub use law::{Law, UndoWindow};
 pub use ledbat::{Ledbat, LedbatConfig};

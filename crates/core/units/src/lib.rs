@@ -26,7 +26,7 @@ mod transmission;
 
 pub use model::{Difference, ModelDoc, ModelKind};
 pub use opportunities::{Opportunities, OpportunityLine};
-pub use own_law::{LawFailure, Parameter};
+pub use own_law::{LawFailure, Parameter, Unmodelled};
 pub use probability::Probability;
 pub use random::Stream;
 pub use rate::{Rate, Serialiser};

@@ -41,6 +41,15 @@ impl Parameter {
     }
 }
 
+/// Why the simulator cannot run a law.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unmodelled {
+    /// It is nothing but a kernel module.
+    KernelModule,
+    /// It is a class in Python that nobody has given.
+    PythonNotGiven,
+}
+
 /// Why a law from outside stopped. The room that runs laws unwinds with it, and whoever runs an experiment catches it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LawFailure {

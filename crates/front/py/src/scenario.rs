@@ -6,12 +6,11 @@ use crate::python_law::PythonLaw;
 use crate::run::{Cancel, Run, simulated};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use shoal_cc::Unmodelled;
 use shoal_scenario::{
     Document, Experiment, Files, FlowList, FlowLists, GivenFile, GivenLaw, Laws, ListedHosts, Refusal,
 };
 use shoal_sim::Division;
-use shoal_units::Time;
+use shoal_units::{Time, Unmodelled};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -193,15 +192,13 @@ fn given_laws(laws: Option<Vec<LawFile>>) -> Laws {
     let laws = laws.unwrap_or_default().into_iter().map(|(name, simulator, python, kernel)| {
         let (controller, queue) = match (&simulator, &python) {
             (Some((.., bytes)), _) => {
-                (shoal_plugin::controller(&name, bytes), shoal_plugin::queue(&name, bytes).map(Some))
+                (shoal_plugin::controller(&name, bytes), shoal_plugin::queue(&name, bytes).map(Ok))
             }
-            (None, Some((.., Some(law)))) => (law.controller(&name), law.queue(&name).map(Some)),
-            (None, Some((.., None))) => {
-                let why =
-                    "it is a class in Python, which runs only if the command names its file: --python FILE";
-                (Ok(shoal_plugin::absent(Unmodelled::PythonNotGiven)), Err(why.to_owned()))
+            (None, Some((.., Some(law)))) => (law.controller(&name), law.queue(&name).map(Ok)),
+            (None, file) => {
+                let why = file.as_ref().map_or(Unmodelled::KernelModule, |_| Unmodelled::PythonNotGiven);
+                (Ok(shoal_plugin::absent(why)), Ok(Err(why)))
             }
-            (None, None) => (Ok(shoal_plugin::absent(Unmodelled::KernelModule)), Ok(None)),
         };
         let simulator = simulator.map(|(file, sha256, _)| GivenFile { file, sha256 });
         let python = python.map(|(file, sha256, _)| GivenFile { file, sha256 });

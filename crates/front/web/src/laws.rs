@@ -119,7 +119,7 @@ pub fn law(name: &str, sha256: &str, description: String, module: LawModule) -> 
     let said = json!({ "kind": kind, "summary": summary }).to_string();
     let file = name.trim_start_matches("file:").to_owned();
     let simulator = Some(GivenFile { file, sha256: sha256.to_owned() });
-    let given = GivenLaw { simulator, python: None, kernel: None, controller, queue: queue.map(Some) };
+    let given = GivenLaw { simulator, python: None, kernel: None, controller, queue: queue.map(Ok) };
     GIVEN.with_borrow_mut(|laws| laws.insert(name.to_owned(), given));
     Ok(said)
 }

@@ -1,7 +1,7 @@
 //! Laws of which nobody has given what the simulator could run.
 
-use shoal_cc::{EcnUse, ExternalConfig, ExternalController, ExternalLaw, GrowthRules, Unmodelled};
-use shoal_units::Parameter;
+use shoal_cc::{EcnUse, ExternalConfig, ExternalController, ExternalLaw, GrowthRules};
+use shoal_units::{Parameter, Unmodelled};
 use std::sync::{Mutex, PoisonError};
 
 /// Equal ones are kept once, as those with a program are.

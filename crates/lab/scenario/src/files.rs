@@ -3,6 +3,7 @@
 use crate::flow_list::FlowLists;
 use shoal_aqm::ExternalQueueConfig;
 use shoal_cc::ExternalConfig;
+use shoal_units::Unmodelled;
 use std::collections::BTreeMap;
 
 /// What is given beside the text of a scenario.
@@ -28,8 +29,8 @@ pub struct GivenLaw {
     pub kernel: Option<GivenFile>,
     /// Its controller, or why it has none: a sentence without a full stop.
     pub controller: Result<ExternalConfig, String>,
-    /// Its law of a queue, or why it has none, likewise; nothing if it has only a kernel module.
-    pub queue: Result<Option<ExternalQueueConfig>, String>,
+    /// Its law of a queue or why there is none to run, or why it is no such law: a sentence likewise.
+    pub queue: Result<Result<ExternalQueueConfig, Unmodelled>, String>,
 }
 
 /// A file of a law.

@@ -1,8 +1,9 @@
 //! Laws of the user that the simulator cannot run.
 
 use shoal_aqm::QueueConfig;
-use shoal_cc::{CcConfig, Unmodelled};
+use shoal_cc::CcConfig;
 use shoal_scenario::{Experiment, Refusal};
+use shoal_units::Unmodelled;
 use std::collections::BTreeSet;
 
 /// What of an experiment has no model here.
@@ -10,10 +11,10 @@ pub(crate) fn refusals(experiment: &Experiment) -> Vec<Refusal> {
     let mut refusals = Vec::new();
     for link in &experiment.links {
         let named = module_of(&link.queue);
-        refusals.extend(named.map(|name| Refusal {
-            place: format!("link `{}`: aqm", link.name),
-            reason: format!("the queue `{name}` is a kernel module, of which the simulator knows nothing"),
-            hint: "add --on linux, or give the law a WebAssembly file: laws.NAME.simulator".to_owned(),
+        refusals.extend(named.map(|(name, why)| {
+            let (is_what, hint) = described(why);
+            let place = format!("link `{}`: aqm", link.name);
+            Refusal { place, reason: format!("the queue `{name}` is {is_what}"), hint: hint.to_owned() }
         }));
     }
     let mut groups = BTreeSet::new();
@@ -55,10 +56,10 @@ const fn described(why: Unmodelled) -> (&'static str, &'static str) {
     }
 }
 
-/// The name of the kernel module in a queue, if it is nothing else or has one.
-fn module_of(queue: &QueueConfig) -> Option<&str> {
+/// The name of a law of one's own in a queue that cannot be run here, and why.
+fn module_of(queue: &QueueConfig) -> Option<(&str, Unmodelled)> {
     match queue {
-        QueueConfig::Module(config) if config.law.is_none() => Some(&config.name),
+        QueueConfig::Module(config) => config.law.err().map(|why| (config.name.as_str(), why)),
         QueueConfig::Classes(classes) => classes.queues.iter().find_map(|class| module_of(&class.law)),
         _ => None,
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * Step marking by the packet's own wait (RFC 9332, section 2.5.1): a packet that waited longer than the threshold is
- * marked, or dropped if it is not ECN-capable.
+ * Step marking by the packet's own wait (RFC 9332, section 2.5.1,
+ * https://www.rfc-editor.org/rfc/rfc9332#section-2.5.1): a packet that waited longer than the threshold is marked, or
+ * dropped if it is not ECN-capable.
  */
 #include "shoal_queue.h"
 

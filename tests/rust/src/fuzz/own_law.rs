@@ -55,7 +55,7 @@ fn run(law: &str, is_queue: bool) -> Option<String> {
     );
     let file = GivenFile { file: "mine.wasm".into(), sha256: "0".into() };
     let controller = shoal_plugin::controller("file:mine.wasm", law.as_bytes());
-    let queue = shoal_plugin::queue("file:mine.wasm", law.as_bytes()).map(Some);
+    let queue = shoal_plugin::queue("file:mine.wasm", law.as_bytes()).map(Ok);
     let given = GivenLaw { simulator: Some(file), python: None, kernel: None, controller, queue };
     let mut files = Files::default();
     files.laws.insert("file:mine.wasm".into(), given);

@@ -18,7 +18,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Display, Formatter};
 use shoal_packet::Packet;
-use shoal_units::{Difference, ModelDoc, ModelKind, Rate, Stream, Time};
+use shoal_units::{Difference, ModelDoc, ModelKind, Rate, Stream, Time, Unmodelled};
 
 /// A queue discipline that a module of the user's brings along.
 #[derive(Clone, PartialEq, Debug)]
@@ -29,8 +29,8 @@ pub struct ModuleConfig {
     pub parameters: BTreeMap<String, ModuleValue>,
     /// Attributes within `TCA_OPTIONS` of the kernel: numbers, and values in native byte order.
     pub options: Vec<(u16, Vec<u8>)>,
-    /// What the simulator runs; without it there is only a kernel module.
-    pub law: Option<ExternalQueueConfig>,
+    /// What the simulator runs, or why there is nothing.
+    pub law: Result<ExternalQueueConfig, Unmodelled>,
     /// Waiting packets that fit into the buffer of the link; a discipline of the kernel has a limit of its own.
     pub limit: Extent,
 }
@@ -65,7 +65,7 @@ pub struct ModuleLaw {
 
 impl ModuleLaw {
     fn start(config: ModuleConfig, line_rate: Rate) -> Self {
-        let running = config.law.map(|law| law.law().start(config.limit, line_rate));
+        let running = config.law.ok().map(|law| law.law().start(config.limit, line_rate));
         Self { config, line_rate, line: Transmitter::new(line_rate), running }
     }
 

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value as Json, json};
 use shoal_aqm::{Extent, ExternalQueueConfig, ModuleConfig, ModuleValue};
 
+use shoal_units::Unmodelled;
+
 use super::{Place, Resolve};
 use crate::field::{Field, Section, entries};
 use crate::own_law::{HINT, PAGE, values};
@@ -121,9 +123,10 @@ impl Resolve for Module {
 
     fn resolve(&self, place: &Place<'_>, limit: Extent) -> Option<ModuleConfig> {
         let law = self.law(place);
-        let is_name =
-            law.is_ok() && (is_word(&self.name) && self.name.len() <= LONGEST_NAME || law != Ok(None));
-        if law == Ok(None) && !is_name {
+        let is_kernels = law == Ok(Err(Unmodelled::KernelModule));
+        let is_short = is_word(&self.name) && self.name.len() <= LONGEST_NAME;
+        let is_name = law.is_ok() && (is_short || !is_kernels);
+        if is_kernels && !is_name {
             let message = format!("\"{}\" is no name of a queue discipline", self.name);
             let hint = "write what the module has as .id, 1 to 15 characters without blanks";
             place.keys.error("name", message, hint);
@@ -147,27 +150,29 @@ impl Resolve for Module {
 }
 
 impl Module {
-    /// What the simulator runs, with the values of the parameters; nothing if there is only a kernel module, and an
-    /// error that has been reported.
-    fn law(&self, place: &Place<'_>) -> Result<Option<ExternalQueueConfig>, ()> {
+    /// What the simulator runs, with the values of the parameters, or why there is nothing.
+    /// The error has been reported.
+    fn law(&self, place: &Place<'_>) -> Result<Result<ExternalQueueConfig, Unmodelled>, ()> {
         let keys = &place.keys;
         let Some(given) = keys.remarks.laws.get(&self.name) else {
-            let Some(file) = self.name.strip_prefix(OF_FILE) else { return Ok(None) };
+            let Some(file) = self.name.strip_prefix(OF_FILE) else {
+                return Ok(Err(Unmodelled::KernelModule));
+            };
             let message = format!("unknown queue discipline \"{}\"", self.name);
             keys.error("name", message, format!("is there a file {file} beside the scenario?"));
             return Err(());
         };
-        let Some(config) = given.queue.clone().map_err(|why| {
+        let config = match given.queue.clone().map_err(|why| {
             let file = given.simulator.as_ref().map_or(self.name.as_str(), |given| given.file.as_str());
             keys.error("name", format!("\"{file}\" is no law of a queue: {why}"), PAGE);
-        })?
-        else {
-            return Ok(None);
+        })? {
+            Ok(config) => config,
+            Err(why) => return Ok(Err(why)),
         };
-        let Some(node) = keys.remarks.tree.find(&keys.at("parameters")) else { return Ok(Some(config)) };
+        let Some(node) = keys.remarks.tree.find(&keys.at("parameters")) else { return Ok(Ok(config)) };
         let mut report = keys.remarks.report.borrow_mut();
         let values = values(node, Some(config.law().parameters()), &mut report).ok_or(())?;
-        config.law().with(&values).map(Some).map_err(|why| report.error(&node.mark, why, HINT))
+        config.law().with(&values).map(Ok).map_err(|why| report.error(&node.mark, why, HINT))
     }
 }
 

@@ -6,6 +6,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::ToString;
 use alloc::vec;
 use shoal_packet::Ecn;
+use shoal_units::Unmodelled;
 
 /// A limit of two packets: the third is dropped, and no ECT packet is marked whatever waits.
 #[test]
@@ -14,7 +15,7 @@ fn without_its_module_it_is_tail_drop() {
         name: "mine".to_string(),
         parameters: BTreeMap::new(),
         options: vec![],
-        law: None,
+        law: Err(Unmodelled::KernelModule),
         limit: Extent::Packets(2),
     };
     let mut bench = Bench::new(config.build(LINE).unwrap());
