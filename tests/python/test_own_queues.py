@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,18 @@ def test_laws_in_c_give_the_results_of_those_in_shoal(folder: Path) -> None:
     assert codel == _measured({"kind": "codel", "ecn": True, "target": "1 ms"})
     # The check is one: another target gives other results.
     assert codel != _measured({"kind": "codel", "ecn": True, "target": "2 ms"})
+
+
+@_needs_clang
+@pytest.mark.parametrize("like", ["step", "codel"])
+def test_the_skeleton_of_a_queue_builds_and_passes_its_test(like: str, folder: Path, inside: Cli) -> None:
+    made = inside("new", "law", "my-queue", "--like", like)
+    assert made.code == 0, made.err
+    subprocess.run(["make", "-C", str(folder / "my-queue")], check=True)
+    tests = [sys.executable, "-m", "unittest", "-v"]
+    done = subprocess.run(tests, cwd=folder / "my-queue", check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert inside("new", "law", "other", "--python", "--like", like).code == 2
 
 
 def test_a_scenario_names_the_file_of_a_queue(folder: Path, inside: Cli) -> None:

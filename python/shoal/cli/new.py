@@ -35,16 +35,18 @@ def law(
     for_kernel: Annotated[bool, typer.Option("--kernel", help="In C as a module of the Linux kernel.")] = False,
     like: Annotated[Like, typer.Option("--like", help="The law to begin with.")] = Like.RENO,
 ) -> None:
-    """Write a congestion control of your own, with a scenario and a test, into a new folder.
+    """Write a congestion control or a queue of your own, with a scenario and a test, into a new folder.
 
     In C it is compiled to WebAssembly by clang, and a scenario names the file as cc = "file:NAME.wasm". In Python it is
-    a class that `shoal run --python FILE` runs. Both are begun like reno, dctcp or, in Python, cubic. A kernel module
-    runs with --on linux. docs/how-to/write-your-own-law.md goes on from there.
+    a class that `shoal run --python FILE` runs. Both are begun like reno, dctcp or, in Python, cubic; a queue in C is
+    begun like step or codel. A kernel module runs with --on linux. docs/how-to/write-your-own-law.md goes on from
+    there.
 
     [bold]Examples[/]
 
       shoal new law my-law
       shoal new law my-law --like dctcp
+      shoal new law my-queue --like codel
       shoal new law my-law --python --like cubic
       shoal new law my-law --kernel
     """

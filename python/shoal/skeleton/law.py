@@ -17,7 +17,7 @@ from shoal.models import find_controller
 _laws = Path(__file__).resolve().parent.parent / "_data" / "law"
 
 _makefile = """\
-NAME.wasm: NAME.c shoal_law.h
+NAME.wasm: NAME.c HEADER
 \tclang --target=wasm32 -O2 -Wall -nostdlib -Wl,--no-entry -o $@ $<
 
 test: NAME.wasm
@@ -49,6 +49,27 @@ rtt   = "20 ms"
 count = 2
 """
 
+_scenario_of_queue = """\
+# Two flows of DCTCP and two of CUBIC behind the queue.
+title    = "DCTCP and CUBIC behind NAME"
+duration = "20 s"
+
+[bottleneck]
+rate   = "40 Mbit/s"
+buffer = "200 packets"
+aqm    = { kind = "module", name = "file:NAME.wasm" }
+
+[[flows]]
+cc    = "dctcp"
+rtt   = "20 ms"
+count = 2
+
+[[flows]]
+cc    = "cubic"
+rtt   = "20 ms"
+count = 2
+"""
+
 _laws_of_kernel = """
 [laws.NAME]
 kernel = "tcp_MODULE.c"
@@ -74,6 +95,30 @@ class Law(unittest.TestCase):
     def test_it_lives_beside_cubic(self):
         own, cubic = shoal.run(SCENARIO).groups
         self.assertGreater(own["wire_bps"]["mean"], cubic["wire_bps"]["mean"] / 5)
+
+
+if __name__ == "__main__":
+    unittest.main()
+'''
+
+
+_test_of_queue = '''\
+"""What NAME has to do: keep the queue shorter than the buffer does, and the link busy."""
+
+import unittest
+from pathlib import Path
+
+import shoal
+
+SCENARIO = shoal.Scenario.from_file(Path(__file__).with_name("NAME.toml"))
+
+
+class Queue(unittest.TestCase):
+    def test_it_keeps_the_queue_short_and_the_link_busy(self):
+        own = shoal.run(SCENARIO)
+        fifo = shoal.run(SCENARIO.override({"bottleneck.aqm": {"kind": "fifo"}}))
+        self.assertLess(own.metric("delay_ms(quantile='p99')"), fifo.metric("delay_ms(quantile='p99')") / 2)
+        self.assertGreater(own.bottlenecks[0]["utilisation"], 0.8)
 
 
 if __name__ == "__main__":
@@ -121,6 +166,8 @@ class Like(StrEnum):
     RENO = "reno"
     DCTCP = "dctcp"
     CUBIC = "cubic"
+    STEP = "step"
+    CODEL = "codel"
 
 
 def new_law(name: str, where: Path, *, language: Language = Language.WASM, like: Like = Like.RENO) -> list[Path]:
@@ -162,13 +209,16 @@ def new_law(name: str, where: Path, *, language: Language = Language.WASM, like:
 
 
 def _in_c(name: str, like: Like) -> Mapping[str, str]:
+    is_queue = like in (Like.STEP, Like.CODEL)
+    header = "shoal_queue.h" if is_queue else "shoal_law.h"
+    scenario, test = (_scenario_of_queue, _test_of_queue) if is_queue else (_scenario, _test)
     cc = f"file:{name}.wasm"
     return {
         f"{name}.c": _begun(f"{like}.c", like, Language.WASM),
-        "shoal_law.h": (_laws / "shoal_law.h").read_text(encoding="utf-8"),
-        "Makefile": _makefile.replace("NAME", name),
-        f"{name}.toml": _filled(_scenario, name, cc),
-        f"test_{_module(name)}.py": _filled(_test, name, cc),
+        header: (_laws / header).read_text(encoding="utf-8"),
+        "Makefile": _makefile.replace("NAME", name).replace("HEADER", header),
+        f"{name}.toml": _filled(scenario, name, cc),
+        f"test_{_module(name)}.py": _filled(test, name, cc),
     }
 
 
