@@ -12,7 +12,6 @@ from typing import Any, Literal
 from shoal import _native, errors
 from shoal._arguments import explained
 from shoal.errors import UsageError
-from shoal.laws import names_a_law
 
 # Most of those that ask for it ask for names of models.
 nearest = errors.nearest
@@ -139,6 +138,8 @@ def controller_names() -> list[str]:
 
 def is_controller(name: str) -> bool:
     """Whether a name is that of a controller, or of a law of one's own, which is refused with its scenario."""
+    from shoal.laws import names_a_law
+
     return find_controller(name) is not None or names_a_law(name)
 
 
