@@ -13,6 +13,7 @@ from conftest import Cli
 
 import shoal
 from shoal import laws as laws_module
+from shoal.conformance import run_scripts
 from shoal.errors import OutputError, OwnLawError, ScenarioError
 from shoal.evaluate import contenders
 from shoal.models import laws_in
@@ -185,6 +186,36 @@ def test_a_hunt_beside_another_law_leaves_files_that_run(laws: Path, inside: Cli
     assert again.code == 0, again.err
     assert json.loads(again.out)["groups"][0]["cc"] == "file:mine.wat"
     assert json.loads((laws / "finds" / "again.json").read_text(encoding="utf-8"))["refusal"]
+
+
+_script = """\
+`sysctl -q net.ipv4.tcp_congestion_control=file:mine.wat`
+0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0 bind(3, ..., ...) = 0
++0 listen(3, 1) = 0
++0 < S 0:0(0) win 32792 <mss 1000,sackOK,nop,nop,nop,wscale 7>
++0 > S. 0:0(0) ack 1 <...>
++.01 < . 1:1(0) ack 1 win 320
++0 accept(3, ..., ...) = 4
++0 write(4, ..., 20000) = 20000
++0 > . 1:10001(10000) ack 1
++.01 < . 1:1(0) ack 10001 win 320
++0 > . 10001:14001(4000) ack 1
++0 %{ assert tcpi_snd_cwnd == 4 }%
+"""
+
+
+def test_a_conformance_script_may_name_the_file_of_a_law(laws: Path) -> None:
+    def verdict(text: str) -> str:
+        (laws / "mine.pkt").write_text(text, encoding="utf-8")
+        (played,) = run_scripts([laws / "mine.pkt"])
+        return f"{played.outcome} {played.data.get('reason', '')}"
+
+    assert verdict(_script) == "pass "
+    assert verdict(_script.replace("file:mine.wat", "reno")).startswith("fail")
+    assert "is no controller: No such file" in verdict(_script.replace("mine.wat", "none.wat"))
+    (laws / "mine.wat").write_text(_law("unreachable"), encoding="utf-8")
+    assert "failed at packet 10, 1.02 s into the run" in verdict(_script)
 
 
 @pytest.mark.skipif(not shutil.which("clang") or not shutil.which("wasm-ld"), reason="clang and lld are not there")

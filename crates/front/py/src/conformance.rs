@@ -5,10 +5,14 @@ use pyo3::prelude::*;
 use shoal_conformance::report;
 use std::path::{Path, PathBuf};
 
-/// Verdict of a script on the models (JSON). Included files are in `folder`.
+/// Verdict of a script on the models (JSON). Included files and laws are in `folder`.
 #[pyfunction]
 pub(crate) fn conformance_on_model(py: Python<'_>, text: &str, folder: PathBuf) -> String {
-    py.detach(|| report::on_model(text, &beside(&folder))).to_string()
+    let law = |name: &str| {
+        let read = std::fs::read(folder.join(name.strip_prefix("file:")?));
+        Some(read.map_err(|error| error.to_string()).and_then(|bytes| shoal_plugin::controller(name, &bytes)))
+    };
+    py.detach(|| report::on_model(text, &beside(&folder), &law)).to_string()
 }
 
 /// `{"program": "...", "lines": [...]}` for the guest, or the reason why there is none (JSON).

@@ -122,7 +122,7 @@ pub(crate) fn uncompressed(body: &[u8]) -> PyResult<String> {
 #[expect(unsafe_code, reason = "the interpreter's function for this has no safe form")]
 pub(crate) fn interrupt_thread(py: Python<'_>, thread: std::ffi::c_ulong) {
     let kind = py.get_type::<PyKeyboardInterrupt>();
-    // SAFETY: the interpreter is attached, the kind is an exception, and a thread that has ended is none of its own.
+    // SAFETY: the interpreter is attached, the kind is an exception, and for a thread that has ended it does nothing.
     unsafe {
         pyo3::ffi::PyThreadState_SetAsyncExc(thread as _, kind.as_ptr());
     }

@@ -11,6 +11,7 @@ mod setup;
 use crate::ScriptError;
 use crate::syntax::ast::Script;
 use crate::transcript::Transcript;
+use shoal_cc::ExternalConfig;
 
 /// The side of a connection that a model plays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,6 +23,9 @@ pub(crate) enum End {
     /// Either direction: the whole end, which accurate ECN needs, since each direction carries feedback of the other.
     Both,
 }
+
+/// Gives a law of one's own by the name that a script has for it, or why it is none; nothing for other names.
+pub type Laws<'a> = &'a dyn Fn(&str) -> Option<Result<ExternalConfig, String>>;
 
 /// Result of playing a script on a model.
 #[derive(Clone, PartialEq, Debug)]
@@ -43,7 +47,15 @@ pub struct Played {
 /// # Errors
 /// The script uses something that the models do not support, before anything about data can be played.
 pub fn play(script: &Script) -> Result<Played, ScriptError> {
-    let setup = setup::of(script)?;
+    play_with(script, &|_| None)
+}
+
+/// [`play`] where a script may name laws of one's own.
+///
+/// # Errors
+/// As those of [`play`], and why a file that it names is no law.
+pub fn play_with(script: &Script, laws: Laws<'_>) -> Result<Played, ScriptError> {
+    let setup = setup::of(script, laws)?;
     let mut script = script.clone();
     let mut until = None;
     if let Some((n, reason)) = refusals::first(&script, &setup)? {

@@ -1,16 +1,24 @@
 //! Verdicts as JSON, one object for each script.
 
 use crate::kernel::{self, Program};
+use crate::model::{self, Laws};
 use crate::syntax::ast::Script;
-use crate::{Failure, ScriptError, judge_kernel, judge_model, model, parse};
+use crate::{Failure, ScriptError, judge_kernel, judge_model, parse};
 use serde_json::{Value, json};
+use shoal_units::LawFailure;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// Returns the text of a file in the script's folder.
 pub type Include<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Plays a script on the models and returns the verdict.
-pub fn on_model(text: &str, include: Include<'_>) -> Value {
-    let played = parse(text, include).and_then(|script| model::play(&script));
+pub fn on_model(text: &str, include: Include<'_>, laws: Laws<'_>) -> Value {
+    let play = || parse(text, include).and_then(|script| model::play_with(&script, laws));
+    let played =
+        catch_unwind(AssertUnwindSafe(play)).unwrap_or_else(|panic| match panic.downcast::<LawFailure>() {
+            Ok(failure) => Err(ScriptError::syntax(1, failure.to_string()).hint("mend the law")),
+            Err(panic) => resume_unwind(panic),
+        });
     match played {
         Err(error) => refused(&error),
         Ok(played) => {

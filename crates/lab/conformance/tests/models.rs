@@ -50,7 +50,7 @@ assert tcpi_delivered_ce_bytes == 1000 and tcpi_delivered_e0_bytes == 1000 }%
 ";
 
 fn play(text: &str) -> Value {
-    on_model(text, &|_| None)
+    on_model(text, &|_| None, &|_| None)
 }
 
 #[test]

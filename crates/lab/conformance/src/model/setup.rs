@@ -1,12 +1,12 @@
 //! Derives the configuration of a model, and the side under test, from the sysctls and the handshake of a
 //! script.
 
-use super::End;
+use super::{End, Laws};
 use crate::ScriptError;
 use crate::shell::Command;
 use crate::syntax::ast::{Action, Body, Call, Event, Packet, Script, Segment, TcpOption, Value};
 use crate::vocabulary;
-use shoal_cc::Preset;
+use shoal_cc::{CcConfig, Preset};
 use shoal_tcp::{EcnFeedback, EcnOption, EcnSetting, EndpointConfig, Profile, ReceiverConfig, TailProbe};
 
 /// Stack profile of the models: that of the newest kernels, with which the scripts come.
@@ -48,7 +48,7 @@ struct Sysctls {
     probes_tail: bool,
 }
 
-pub(super) fn of(script: &Script) -> Result<Setup, ScriptError> {
+pub(super) fn of(script: &Script, laws: Laws<'_>) -> Result<Setup, ScriptError> {
     let sysctls = sysctls(&script.setup)?;
     let active = script
         .events
@@ -75,16 +75,23 @@ pub(super) fn of(script: &Script) -> Result<Setup, ScriptError> {
     }
     let header_bytes = HEADERS + if timestamps { TIMESTAMPS } else { 0 };
     let (name, line) = &sysctls.congestion_control;
-    let Some(preset) = Preset::by_name(name) else {
-        return Err(if vocabulary::is_controller(name) {
-            ScriptError::refused(*line, format!("no model of the controller `{name}`"))
-                .hint("reno, cubic and dctcp")
-        } else {
-            ScriptError::syntax(*line, format!("the controller `{name}` is not known"))
-                .hint("reno, cubic and dctcp")
-        });
+    let (cc, uses_ecn) = match (Preset::by_name(name), laws(name)) {
+        (Some(preset), _) => (preset.config, preset.ecn),
+        (None, Some(law)) => {
+            let law =
+                law.map_err(|why| ScriptError::syntax(*line, format!("`{name}` is no controller: {why}")))?;
+            (CcConfig::External(law), law.law().ecn_use().is_scalable())
+        }
+        (None, None) if vocabulary::is_controller(name) => {
+            let error = ScriptError::refused(*line, format!("no model of the controller `{name}`"));
+            return Err(error.hint("reno, cubic and dctcp"));
+        }
+        (None, None) => {
+            let error = ScriptError::syntax(*line, format!("the controller `{name}` is not known"));
+            return Err(error.hint("reno, cubic, dctcp, and file:NAME.wasm for a law of one's own"));
+        }
     };
-    let ecn = preset.ecn
+    let ecn = uses_ecn
         || match sysctls.ecn.0 {
             1 | 3 | 4 => true,
             2 | 5 => !active,
@@ -104,7 +111,7 @@ pub(super) fn of(script: &Script) -> Result<Setup, ScriptError> {
             feedback: is_accurate.then_some(EcnFeedback::Accurate),
             ..ReceiverConfig::default()
         },
-        cc: preset.config,
+        cc,
         ecn_option: sysctls.ecn_option,
         ecn: if ecn { EcnSetting::On } else { EcnSetting::Off },
         mtu_bytes: HEADERS + mss.min(OWN_MSS),
