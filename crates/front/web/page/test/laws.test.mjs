@@ -57,7 +57,7 @@ test("a law that is dropped is a control of the page, and gives the bytes of the
     await page.waitForFunction(() => /2 again [0-9.]+ Mbit\/s each/.test(document.querySelector(".words").textContent));
     await page.click("text=as TOML");
     await page.waitForFunction(() =>
-      /simulator_sha256 = "[0-9a-f]{64}"/.test(document.querySelector("#text pre").textContent),
+      /simulator_sha256 = "[0-9a-f]{64}"/.test(document.querySelector("#text pre")?.textContent ?? ""),
     );
     const [here, native] = await measured(page, "file:again.wasm");
     assert.equal(here, native);
