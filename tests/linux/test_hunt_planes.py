@@ -83,3 +83,19 @@ def test_a_timer_of_the_kernel_waits_for_the_next_slot_of_its_wheel(rtt_ms: int,
         late_ms.append(1000 * (linux - sim))
     assert -1 < min(late_ms) < 0.3 * wheel_ms
     assert 0.5 * wheel_ms < max(late_ms) < wheel_ms + 2, late_ms
+
+
+_overshooting = """
+duration = "10 s"
+warmup = "5 s"
+bottleneck = { rate = "40 Mbit/s", buffer = "100 packets", aqm = { kind = "fq-codel", target = "9 ms" } }
+flows = [{ cc = "dctcp", name = "law", rtt = "5 ms", start = "0 s" }]
+"""
+
+
+def test_what_overflowed_before_the_first_signal_is_recent_only_near_time_zero(image: Image) -> None:
+    sim, linux = both(_overshooting, image)
+    assert sim.bottlenecks[0]["marked"] > 3 * linux.bottlenecks[0]["marked"] > 0
+    # The clock of a guest begins with its boot, and is past 16 intervals when the first flow begins.
+    sim, linux = both(_overshooting.replace('start = "0 s"', 'start = "3 s"'), image)
+    assert sim.bottlenecks[0]["marked"] == linux.bottlenecks[0]["marked"] > 0
