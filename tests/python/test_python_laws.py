@@ -327,7 +327,9 @@ def test_a_law_is_described(laws: Path, inside: Cli) -> None:
 def test_a_law_that_never_returns_can_be_interrupted(
     more: tuple[str, ...], laws: Path, environment: dict[str, str]
 ) -> None:
-    text = MINE.replace("        flow.reno()", "        print('here', flush=True)\n        while True: pass")
+    # One write each: two runs that print at once would mix what `print` writes in parts.
+    here = "        __import__('os').write(1, b'here\\n')\n        while True: pass"
+    text = MINE.replace("        flow.reno()", here)
     (laws / "mine.py").write_text(text, encoding="utf-8")
     command = [sys.executable, "-m", "shoal", "run", "mine.toml", "--python", "mine.py", *more]
     pipe = subprocess.PIPE
