@@ -14,7 +14,10 @@ from shoal.errors import UsageError
 from shoal.files import unwritable, write_text
 from shoal.models import find_controller
 
-_laws = Path(__file__).resolve().parent.parent / "_data" / "law"
+_data = Path(__file__).resolve().parent.parent / "_data"
+_laws = _data / "law"
+# Its functions are called `again`.
+_module_in_c = _data / "linux" / "examples" / "tcp_reno_again.c"
 
 _makefile = """\
 NAME.wasm: NAME.c HEADER
@@ -235,9 +238,12 @@ def _in_python(name: str, like: Like) -> Mapping[str, str]:
 def _for_the_kernel(name: str, like: Like) -> Mapping[str, str]:
     if like is not Like.RENO:
         raise _not_there(like, Language.KERNEL)
-    text = _begun("kernel.c", like, Language.KERNEL)
+    file = f"tcp_{_module(name)}.c"
+    text = (
+        _module_in_c.read_text(encoding="utf-8").replace(_module_in_c.name, file).replace('"reno_again"', f'"{name}"')
+    )
     return {
-        f"tcp_{_module(name)}.c": text.replace("NAME", name).replace("PREFIX", _module(name)),
+        file: re.sub(r"\bagain(_|\b)", rf"{_module(name)}\1", text),
         f"{name}.toml": _filled(_scenario + _laws_of_kernel, name, name),
         f"test_{_module(name)}.py": _filled(_test_on_kernel, name, name),
     }

@@ -31,7 +31,7 @@ const TRIED_RATE: Rate = Rate::from_bps(1_000_000_000);
 /// Why it is none, in words that can follow the name: a sentence without a full stop.
 #[cfg(feature = "interpreter")]
 pub fn controller(name: &str, bytes: &[u8]) -> Result<ExternalConfig, String> {
-    controller_of(program(name, bytes, Kind::Controller)?)
+    controller_of(program(name, bytes)?)
 }
 
 /// Reads the law of a queue in `bytes`, likewise.
@@ -40,12 +40,12 @@ pub fn controller(name: &str, bytes: &[u8]) -> Result<ExternalConfig, String> {
 /// As those of [`controller`].
 #[cfg(feature = "interpreter")]
 pub fn queue(name: &str, bytes: &[u8]) -> Result<ExternalQueueConfig, String> {
-    queue_of(program(name, bytes, Kind::Queue)?)
+    queue_of(program(name, bytes)?)
 }
 
 #[cfg(feature = "interpreter")]
-fn program(name: &str, bytes: &[u8], kind: Kind) -> Result<&'static Program, String> {
-    Program::kept(name, bytes, kind, || {
+fn program(name: &str, bytes: &[u8]) -> Result<&'static Program, String> {
+    Program::kept(name, bytes, || {
         let module = compile(bytes)?;
         let description = Instance::new(&module)?.description()?;
         Ok((description, Box::new(module) as Box<dyn Source>))
@@ -63,7 +63,7 @@ pub fn controller_from(
     description: String,
     source: Box<dyn Source>,
 ) -> Result<ExternalConfig, String> {
-    controller_of(Program::kept(name, identity, Kind::Controller, || Ok((description, source)))?)
+    controller_of(Program::kept(name, identity, || Ok((description, source)))?)
 }
 
 /// The law of a queue that another host brings along, likewise.
@@ -76,10 +76,11 @@ pub fn queue_from(
     description: String,
     source: Box<dyn Source>,
 ) -> Result<ExternalQueueConfig, String> {
-    queue_of(Program::kept(name, identity, Kind::Queue, || Ok((description, source)))?)
+    queue_of(Program::kept(name, identity, || Ok((description, source)))?)
 }
 
 fn controller_of(program: &'static Program) -> Result<ExternalConfig, String> {
+    program.description().kind.check(Kind::Controller)?;
     controller_with(program, program.description().parameters())
 }
 
@@ -92,6 +93,7 @@ fn controller_with(
 }
 
 fn queue_of(program: &'static Program) -> Result<ExternalQueueConfig, String> {
+    program.description().kind.check(Kind::Queue)?;
     queue_with(program, program.description().parameters())
 }
 

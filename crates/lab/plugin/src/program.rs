@@ -33,28 +33,26 @@ pub fn on_failure(act: fn(&LawFailure)) {
 }
 
 impl Program {
-    /// The program of this kind that the scenario calls `name`, and that `read` makes of `bytes` unless it is known:
+    /// The program that the scenario calls `name`, and that `read` makes of `bytes` unless it is known:
     /// its description as JSON, and what starts it.
     pub(crate) fn kept(
         name: &str,
         bytes: &[u8],
-        kind: Kind,
         read: impl FnOnce() -> Result<(String, Box<dyn Source>), String>,
     ) -> Result<&'static Self, String> {
         let key = (name.to_owned(), bytes.to_owned());
         let known = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
         if let Some(program) = known {
-            return program.description.kind.check(kind).map(|()| program);
+            return Ok(program);
         }
         let (description, source) = read()?;
-        let program: &'static Self = Box::leak(Box::new(Self::new(name, kind, &description, source)?));
+        let program: &'static Self = Box::leak(Box::new(Self::new(name, &description, source)?));
         let mut programs = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(*programs.entry(key).or_insert(program))
     }
 
-    fn new(name: &str, kind: Kind, description: &str, source: Box<dyn Source>) -> Result<Self, String> {
+    fn new(name: &str, description: &str, source: Box<dyn Source>) -> Result<Self, String> {
         let description = Description::read(description)?;
-        description.kind.check(kind)?;
         let mut body = source.start()?;
         let mut has = |name| body.function(name).map(|function| function.is_some());
         let is_rate_based = description.kind == Kind::Controller && has("on_sample")?;
