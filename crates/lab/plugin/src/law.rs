@@ -80,7 +80,7 @@ pub fn queue_from(
 }
 
 fn controller_of(program: &'static Program) -> Result<ExternalConfig, String> {
-    program.description().kind.check(Kind::Controller)?;
+    program.check(Kind::Controller)?;
     controller_with(program, program.description().parameters())
 }
 
@@ -93,7 +93,7 @@ fn controller_with(
 }
 
 fn queue_of(program: &'static Program) -> Result<ExternalQueueConfig, String> {
-    program.description().kind.check(Kind::Queue)?;
+    program.check(Kind::Queue)?;
     queue_with(program, program.description().parameters())
 }
 

@@ -18,6 +18,8 @@ pub(crate) struct Program {
     description: Description,
     source: Box<dyn Source>,
     is_rate_based: bool,
+    /// What it lacks to be a law of its kind.
+    lacks: Option<String>,
 }
 
 /// Programs by name and bytes.
@@ -62,16 +64,23 @@ impl Program {
             Kind::Controller => &[&["on_growth"], &["on_loss"]],
             Kind::Queue => &[&["on_arrival", "on_departure"]],
         };
+        let mut lacks = None;
         for names in required {
             let mut has_any = false;
             for name in *names {
                 has_any |= has(name)?;
             }
             if !has_any {
-                return Err(format!("it has no function `{}`", names.join("` and no function `")));
+                lacks.get_or_insert(format!("it has no function `{}`", names.join("` and no function `")));
             }
         }
-        Ok(Self { name: name.to_owned(), description, source, is_rate_based })
+        Ok(Self { name: name.to_owned(), description, source, is_rate_based, lacks })
+    }
+
+    /// Whether it is a law of this kind.
+    pub(crate) fn check(&self, kind: Kind) -> Result<(), String> {
+        self.description.kind.check(kind)?;
+        self.lacks.clone().map_or(Ok(()), Err)
     }
 
     pub(crate) fn description(&self) -> &Description {
