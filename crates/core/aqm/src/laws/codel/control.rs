@@ -41,7 +41,7 @@ pub(crate) struct Control {
     count: u32,
     /// Value of `count` after the last entry.
     last_count: u32,
-    /// Time at which the next signal is due.
+    /// Time at which the next signal is due, or was due last.
     drop_next: Instant,
     /// Time from which the sojourn time has been too long for an interval; 0 if it is not too long.
     first_above: Instant,
@@ -66,12 +66,13 @@ enum Step {
 }
 
 impl Control {
-    /// The state before the first packet.
+    /// The state before the first packet. The kernel's clock begins with its boot, and so does the state of its
+    /// queues: `drop_next` is the boot until the first signal.
     pub(crate) const fn new() -> Self {
         Self {
             count: 0,
             last_count: 0,
-            drop_next: Instant(0),
+            drop_next: Instant::BOOT,
             first_above: Instant(0),
             sojourn: 0,
             rec_inv_sqrt: 0,

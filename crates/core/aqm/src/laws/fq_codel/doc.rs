@@ -38,6 +38,13 @@ pub(super) const DOC: ModelDoc = ModelDoc {
             text: "ce_threshold_selector sees the two ECN bits of the DS field only: packets carry no code point.",
             test: "the_selector_names_the_packets_of_the_ce_threshold",
         },
+        Difference {
+            text: "The kernel has been up for 100 s when the experiment begins. Like the kernel's, whose clock has 32 \
+                   bits, a queue that drops packets for lack of room before its first signal goes on with a rate of \
+                   signals that it never had once the kernel has been up for 2199 s, until 4398 s, and so on: every \
+                   late packet is marked or dropped then.",
+            test: "the_boot_is_recent_after_half_a_period_of_the_clock",
+        },
         EMPTY_QUEUE,
         SECOND_GAP,
     ],

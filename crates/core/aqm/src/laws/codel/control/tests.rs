@@ -4,6 +4,7 @@ use super::super::tests::LAW;
 use super::*;
 use shoal_packet::FlowId;
 use shoal_units::Span;
+use shoal_units::cast::low_u32;
 
 /// One Newton step for each count, from 2^16 - 1 on. For a count of 2: x = ffff0000, x^2 = fffe0001, bracket 3 * 2^32 -
 /// 2 * fffe0001 = 10003fffe, quartered 40000fff, times x, over 2^47: 8001. So the second gap is half an interval and
@@ -104,6 +105,35 @@ fn drops_for_lack_of_room_count_as_signals() {
     // The packet behind it is late, too. The next signal comes 97,656 * 9822 >> 16 ticks after this one was due.
     assert_eq!(late(&mut law, u64::from(due.0)), Decision::Pass);
     assert_eq!(law.drop_next.since(due), 14_635);
+}
+
+/// A queue that dropped four packets for lack of room enters the dropping state for the first time, late by
+/// `ticks` of the experiment: its count, and its root.
+fn overflowed_before_the_first_signal(ticks: u64) -> (u32, u16) {
+    let mut law = Control { first_above: Instant(low_u32(ticks) - 1), ..Control::new() };
+    law.on_overflow(4);
+    assert_eq!(late(&mut law, ticks), Decision::Drop(Reason::Sojourn));
+    (law.count, law.rec_inv_sqrt)
+}
+
+/// There was no signal yet, so that there is no rate to go on with.
+#[test]
+fn the_first_signal_is_the_first_whatever_was_dropped_before() {
+    for ticks in [100_000, 16 * 97_656 - 1, 16 * 97_656, (1 << 31) - 97_656_250 - 1] {
+        assert_eq!(overflowed_before_the_first_signal(ticks), (1, u16::MAX), "{ticks}");
+    }
+}
+
+/// The clock of a kernel has 32 bits, and the comparison one of them for the sign: what it did at its boot is recent
+/// once half a period has gone by (2199 s less the 100 s before the experiment, plus 16 intervals). The root is zero
+/// then, and stays zero, since a Newton step multiplies it: a signal is due with every late packet.
+#[test]
+fn the_boot_is_recent_after_half_a_period_of_the_clock() {
+    let half = (1u64 << 31) + 16 * 97_656 - 97_656_250;
+    assert_eq!(overflowed_before_the_first_signal(half), (1, u16::MAX));
+    assert_eq!(overflowed_before_the_first_signal(half + 1), (4, 0));
+    assert_eq!(overflowed_before_the_first_signal((1 << 32) - 97_656_250 - 1), (4, 0));
+    assert_eq!(overflowed_before_the_first_signal((1 << 32) - 97_656_250 + 16 * 97_656), (1, u16::MAX));
 }
 
 /// The product 2^32 - 1 times x^2 does not fit into 64 bits. It wraps, as in the kernel.
