@@ -206,6 +206,8 @@ def _show(hunted: Hunted, replayed: Replay | None) -> None:
     data.sentence(hunted.verdict)
     if not hunted.is_complete:
         data.sentence("Interrupted: nothing here is confirmed by fresh seeds.")
+    if hunted.rejected:
+        data.sentence(hunted.rejected)
     if not hunted.finds:
         return
     data.blank()

@@ -12,6 +12,7 @@ from shoal import _native
 from shoal._arguments import explained
 from shoal.hunting.causes import Cause
 from shoal.hunting.goals import Target
+from shoal.hunting.noise import part
 from shoal.scenario import Scenario
 from shoal.stats import Estimate, estimate
 from shoal.table import Table
@@ -108,6 +109,8 @@ class Hunted:
         That of the search; finds were confirmed with those that follow.
     is_complete
         Whether it was not interrupted.
+    vanished
+        How many scenarios are bad, and not beside a little random traffic: packets keep a common beat there.
     """
 
     law: str
@@ -117,6 +120,7 @@ class Hunted:
     refuted: int
     seed: int
     is_complete: bool = True
+    vanished: int = 0
 
     @property
     def is_replayable(self) -> bool:
@@ -132,6 +136,15 @@ class Hunted:
             return f"Nothing found: no scenario has {what} by fresh seeds ({tried})."
         worst = significant(self.finds[0].estimate)
         return f"{count_of(len(self.finds), 'scenario')} with {what}, the worst {worst} ({tried})."
+
+    @property
+    def rejected(self) -> str:
+        """A sentence about what looked bad to the search and is no find; empty if there is nothing to say."""
+        parts = [f"{count_of(self.refuted, 'scenario')} not by fresh seeds"] if self.refuted else []
+        if self.vanished:
+            noise = f"{100 * part:g} % of random traffic"
+            parts.append(f"{count_of(self.vanished, 'scenario')} not beside {noise} (packets keep a beat)")
+        return f"Looked bad, and is no find: {', '.join(parts)}." if parts else ""
 
     def table(self) -> Table:
         """One row a find."""
@@ -188,6 +201,7 @@ class Hunted:
             "seed": self.seed,
             "runs": self.runs,
             "refuted": self.refuted,
+            "vanished": self.vanished,
             "complete": self.is_complete,
             "finds": [
                 {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from shoal.hunting.bench import Bench, Measured
 from shoal.hunting.goals import Target, own_target, targets
 from shoal.hunting.hunted import Find, Hunted
 from shoal.hunting.law import Law, read_law
+from shoal.hunting.noise import beside_noise
 from shoal.hunting.pairs import PairBench, Side, differ_from
 from shoal.hunting.room import Room, room_of
 from shoal.hunting.searching import Search, Tried, require_library
@@ -60,7 +62,8 @@ def hunt(
     """Search for scenarios in which a law does worst, confirm them with fresh seeds, and make them small.
 
     Scenarios are drawn everywhere first; then CMA-ES climbs from the worst of each kind of trouble, told apart by whom
-    it hits and by what mechanism. Results depend on nothing but the arguments and the version.
+    it hits and by what mechanism. What vanishes beside a little random traffic is counted, and is no find: packets that
+    keep a common beat on a path without noise. Results depend on nothing but the arguments and the version.
 
     Parameters
     ----------
@@ -249,20 +252,44 @@ def _final(
     """Judge the small scenarios by seeds that had no part in anything before."""
     watch.say("Confirming the small ones")
     seeds = _seeds(seed, _confirm_seeds + _shrink_seeds, _final_seeds)
-    answers = bench.measure([point for _, point in small], seeds, "Confirming", full=True)
-    judged: list[tuple[float, Find, tuple[Any, ...]]] = []
-    for (tried, point), measured in zip(small, answers, strict=True):
-        if measured is None or not _is_clear(bench.target, measured):
-            refuted += 1
-            continue
-        scenario = Scenario.from_toml(room.file(point, True, seeds[0]), name=f"find {tried.number}")
-        find = Find(scenario, measured.values, tuple(seeds), measured.cause, tried.number)
+    judged, vanish, bad = _judge(bench, [point for _, point in small], seeds)
+    # What is left of a scenario may need a beat where all of it did not.
+    whole, still_vanish, still_bad = _judge(bench, [small[at][0].point for at in vanish], seeds)
+    judged |= {vanish[at]: answer for at, answer in whole.items()}
+    ranked: list[tuple[float, Find, tuple[Any, ...]]] = []
+    for at, (point, measured) in judged.items():
+        number = small[at][0].number
+        scenario = Scenario.from_toml(room.file(point, True, seeds[0]), name=f"find {number}")
+        find = Find(scenario, measured.values, tuple(seeds), measured.cause, number)
         words = tuple(str(point[axis.key]) for axis in bench.axes if axis.words and axis.applies(point))
-        judged.append((bench.target.loss(measured.mean), find, (measured.cause.name, words)))
+        ranked.append((bench.target.loss(measured.mean), find, (measured.cause.name, words)))
     kinds: dict[tuple[Any, ...], Find] = {}
-    for _, find, kind in sorted(judged, key=lambda entry: (entry[0], entry[1].asked)):
+    for _, find, kind in sorted(ranked, key=lambda entry: (entry[0], entry[1].asked)):
         kinds.setdefault(kind, find)
-    return Hunted(law, bench.target, list(kinds.values())[:finds], search.runs, refuted, seed)
+    refuted += len(bad) + len(still_bad)
+    return Hunted(
+        law, bench.target, list(kinds.values())[:finds], search.runs, refuted, seed, vanished=len(still_vanish)
+    )
+
+
+def _judge(
+    bench: Bench, points: Sequence[Point], seeds: Sequence[int]
+) -> tuple[dict[int, tuple[Point, Measured]], list[int], list[int]]:
+    """Which points are bad whatever keeps time, which only without noise, and which are not, by their indices."""
+    plain = bench.measure(points, seeds, "Confirming", full=True)
+    bad = {at: answer for at, answer in enumerate(plain) if answer is not None and _is_clear(bench.target, answer)}
+    noisy = bad
+    if not isinstance(bench, PairBench):
+        beside = replace(bench, make=beside_noise(bench.make))
+        answers = beside.measure([points[at] for at in bad], seeds, "Confirming", full=True)
+        # Where there is no such scenario, or no such number in it, nothing speaks against the find.
+        noisy = {
+            at: bad[at]
+            for at, answer in zip(bad, answers, strict=True)
+            if answer is None or _is_clear(bench.target, answer)
+        }
+    steady = {at: (points[at], answer) for at, answer in bad.items() if at in noisy}
+    return steady, [at for at in bad if at not in noisy], [at for at in range(len(points)) if at not in bad]
 
 
 def _so_far(room: Room, search: Search, law: str, finds: int, seed: int) -> Hunted:
