@@ -342,6 +342,23 @@ def test_a_law_that_never_returns_can_be_interrupted(
     assert "Traceback" not in said
 
 
+@pytest.mark.parametrize("command", ["check", "run"])
+def test_a_law_that_never_begins_can_be_interrupted(command: str, laws: Path, environment: dict[str, str]) -> None:
+    """Its object is made while the scenario is read, before anything runs."""
+    here = "        self.losses = 0\n        __import__('os').write(1, b'here\\n')\n        while True: pass"
+    text = MINE.replace("        self.losses = 0", here)
+    (laws / "mine.py").write_text(text, encoding="utf-8")
+    words = [sys.executable, "-m", "shoal", command, "mine.toml", "--python", "mine.py"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, cwd=laws, env=environment, stdout=pipe, stderr=pipe, text=True) as run:
+        assert run.stdout is not None
+        assert run.stdout.readline() == "here\n"
+        run.send_signal(signal.SIGINT)
+        _, said = run.communicate(timeout=60)
+    assert run.returncode == 130
+    assert "Traceback" not in said
+
+
 @pytest.mark.parametrize("like", ["reno", "dctcp", "cubic"])
 def test_the_skeleton_runs_and_passes_its_test(like: str, folder: Path, inside: Cli) -> None:
     made = inside("new", "law", "my-law", "--python", "--like", like)

@@ -10,6 +10,7 @@ use body::Class;
 use pyo3::prelude::*;
 use shoal_aqm::ExternalQueueConfig;
 use shoal_cc::ExternalConfig;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// A class that is a law, as Python gives it.
 #[derive(FromPyObject)]
@@ -37,6 +38,20 @@ impl PythonLaw {
     fn class(&self) -> Class {
         Python::attach(|py| Class::new(self.class.clone_ref(py), self.is_queue))
     }
+}
+
+/// Does what may call laws in Python, without the interpreter's lock. A signal whose handler raised an error while
+/// a law ran ends it with that error, as `failure` in `body` throws it.
+pub(crate) fn interruptible<R: Send>(
+    py: Python<'_>,
+    work: impl FnOnce() -> PyResult<R> + Send,
+) -> PyResult<R> {
+    py.detach(|| {
+        catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| match panic.downcast::<PyErr>() {
+            Ok(error) => Err(*error),
+            Err(panic) => resume_unwind(panic),
+        })
+    })
 }
 
 /// Adds the classes that a law in Python sees.

@@ -1,6 +1,7 @@
 //! Runs an experiment without the interpreter's lock, with progress, and with a prompt end on request.
 
 use crate::errors::{Cancelled, broken, failed, not_written};
+use crate::python_law::interruptible;
 use crate::tables::columns;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
@@ -134,8 +135,6 @@ enum Ended {
     /// A law from outside failed.
     Failed(Box<LawFailure>),
     Stopped,
-    /// A law in Python was interrupted, or told the program to end: that is no failure of the law.
-    Interrupted(PyErr),
 }
 
 /// Runs an experiment that the simulator supports.
@@ -157,22 +156,19 @@ pub(crate) fn simulated(
     };
     let guarded = || {
         let run = || simulate(experiment, packets, capture, division, &mut watch);
-        catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| match panic.downcast::<LawFailure>() {
+        let ended = catch_unwind(AssertUnwindSafe(run));
+        Ok(ended.unwrap_or_else(|panic| match panic.downcast::<LawFailure>() {
             Ok(failure) => Err(Ended::Failed(failure)),
-            Err(panic) => match panic.downcast::<PyErr>() {
-                Ok(error) => Err(Ended::Interrupted(*error)),
-                Err(panic) => resume_unwind(panic),
-            },
-        })
+            Err(panic) => resume_unwind(panic),
+        }))
     };
-    match py.detach(guarded) {
+    match interruptible(py, guarded)? {
         Ok(outcome) => match &outcome.broken {
             Some(law) => Err(broken(law)),
             None => Ok(outcome),
         },
         Err(Ended::Unwritable(error)) => Err(not_written(&error)),
         Err(Ended::Failed(failure)) => Err(failed(&failure)),
-        Err(Ended::Interrupted(error)) => Err(error),
         Err(Ended::Stopped) => {
             Err(watch.error.unwrap_or_else(|| Cancelled::new_err("the run was cancelled")))
         }

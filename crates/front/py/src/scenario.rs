@@ -2,7 +2,7 @@
 
 use crate::errors::{ScenarioError, refused, refused_by_plane};
 use crate::linux::LinuxPlan;
-use crate::python_law::PythonLaw;
+use crate::python_law::{PythonLaw, interruptible};
 use crate::run::{Cancel, Run, simulated};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -31,9 +31,12 @@ impl Scenario {
         lists: Option<Vec<List>>,
         laws: Option<Vec<LawFile>>,
     ) -> PyResult<Self> {
-        let files = files(lists, laws)?;
-        let document = py.detach(|| Document::with_files(text, file_name, &overrides, files));
-        document.map(Self).map_err(|errors| refused(&errors))
+        interruptible(py, || {
+            let files = files(lists, laws)?;
+            Document::with_files(text, file_name, &overrides, files)
+                .map(Self)
+                .map_err(|errors| refused(&errors))
+        })
     }
 
     /// The scenario with further `--set` arguments, and laws that these name.
@@ -45,7 +48,7 @@ impl Scenario {
         laws: Option<Vec<LawFile>>,
     ) -> PyResult<Self> {
         let laws = given_laws(laws);
-        py.detach(|| self.0.overridden(&overrides, laws)).map(Self).map_err(|errors| refused(&errors))
+        interruptible(py, || self.0.overridden(&overrides, laws).map(Self).map_err(|errors| refused(&errors)))
     }
 
     /// Warnings, rendered with their places.
@@ -63,7 +66,7 @@ impl Scenario {
     /// What the simulator has no model for, with places and remedies; empty if it can run the scenario.
     #[getter]
     fn simulator_refuses(&self, py: Python<'_>) -> PyResult<String> {
-        py.detach(|| {
+        interruptible(py, || {
             let refusals = shoal_sim::check(&self.experiment(None)?).err();
             Ok(refusals.map_or_else(String::new, |found| Refusal::all(&found)))
         })
@@ -105,7 +108,7 @@ impl Scenario {
         progress: Option<Py<PyAny>>,
         cancel: Option<&Cancel>,
     ) -> PyResult<Run> {
-        let experiment = py.detach(|| self.experiment(seed))?;
+        let experiment = interruptible(py, || self.experiment(seed))?;
         shoal_sim::check(&experiment).map_err(|refusals| refused_by_plane(&refusals))?;
         let capture = pcap.as_deref().map(|path| (path, crate::run::kept(pcap_payload)));
         let division = (threads > 1).then(|| py.detach(|| Division::of(&experiment, threads)));
@@ -125,7 +128,7 @@ impl Scenario {
         seed: Option<u64>,
         captures: bool,
     ) -> PyResult<LinuxPlan> {
-        py.detach(|| {
+        interruptible(py, || {
             let experiment = self.experiment(seed)?;
             let scenario = self.0.to_json_with_seed(experiment.seed);
             LinuxPlan::new(experiment, scenario, kernel, captures)
@@ -143,6 +146,7 @@ impl Scenario {
 #[pyfunction]
 #[pyo3(signature = (text, name, lists=None, laws=None))]
 pub(crate) fn json_to_toml(
+    py: Python<'_>,
     text: &str,
     name: &str,
     lists: Option<Vec<List>>,
@@ -150,8 +154,10 @@ pub(crate) fn json_to_toml(
 ) -> PyResult<String> {
     let json = serde_json::from_str(text)
         .map_err(|error| ScenarioError::new_err(format!("error: {name} is not JSON: {error}\n")))?;
-    let document = Document::from_json_with_files(&json, name, files(lists, laws)?);
-    document.map(|document| document.to_toml()).map_err(|errors| refused(&errors))
+    interruptible(py, || {
+        let document = Document::from_json_with_files(&json, name, files(lists, laws)?);
+        document.map(|document| document.to_toml()).map_err(|errors| refused(&errors))
+    })
 }
 
 /// A list of flows: its SHA-256, starts in picoseconds and bytes as 64-bit numbers, and names of hosts with the sources
