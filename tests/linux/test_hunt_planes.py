@@ -58,11 +58,12 @@ flows = [{ cc = "cubic", rtt = "20 ms", start = "0.5 s" }]
 """
 
 
-def test_a_window_without_a_connection_is_that_of_the_repeated_syn_on_linux(image: Image) -> None:
-    sim, linux = both(_connecting, image)
-    windows = [run.groups[0]["flows"][0]["cwnd_packets"]["mean"] or 0.0 for run in (sim, linux)]
-    assert windows[0] == pytest.approx(10)
-    assert windows[1] < 2, windows
+def test_a_window_without_a_connection_is_that_of_the_repeated_syn(image: Image) -> None:
+    windows = [run.groups[0]["flows"][0]["cwnd_packets"]["mean"] or 0.0 for run in both(_connecting, image)]
+    # The kernel's timeout of one second waits for a slot of its timer wheel, 64 ms at most: nine packets more for so
+    # long, of the nine seconds that are measured.
+    assert windows[0] <= windows[1] <= windows[0] + 0.064
+    assert windows[0] < 2
 
 
 _tail = """

@@ -47,6 +47,8 @@ impl LinuxSender {
     pub(super) fn on_syn_timeout(&mut self, call: &mut Call<'_, impl Output>) {
         self.rtt.back_off(MOST_DOUBLINGS + call.rules.syn_linear_timeouts);
         self.counters.timeouts += 1;
+        // Linux tcp_enter_loss. Only the SYN is in flight, and what the window is now is shown and not used.
+        self.window.cwnd = 1;
         self.send_syn(call);
     }
 
@@ -85,10 +87,10 @@ impl LinuxSender {
         self.snd_una = 1;
         self.timers.retransmission = Time::NEVER;
         self.adapt_mss(call);
-        if self.rtt.backoff() > 1 {
-            // Linux tcp_init_metrics: one lost SYN is forgiven (the timeout is only 1 s), two are not (RFC
-            // 5681, https://www.rfc-editor.org/rfc/rfc5681 3.1).
-            self.window.cwnd = 1;
+        if self.rtt.backoff() == 1 {
+            // Linux tcp_init_transfer: one lost SYN is forgiven (the timeout is only 1 s), two are not (RFC 5681,
+            // https://www.rfc-editor.org/rfc/rfc5681 3.1).
+            self.window.cwnd = call.config.initial_window_packets().min(self.window.clamp);
         }
         self.rtt.end_backoff();
         if let Some(sample) = rtt {
