@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * DCTCP of law/dctcp.h on a Linux socket: what tcp_dctcp_ikr and tcp_dctcp_onesided have in common.
+ * DCTCP of law/dctcp.h on a Linux socket: what tcp_dctcp_ikr and tcp_dctcp_onesided have in common,
+ * as modules and as BPF programs (linux/bpf, whose headers take the place of the kernel's).
  *
  * With cong_avoid the stack itself prevents growth in CWR and reduces cwnd to ssthresh; with
  * cong_control it leaves cwnd to the module entirely. Growth in CWR, and cuts from the window at
@@ -10,9 +11,6 @@
  */
 #ifndef _DCTCP_SOCK_H
 #define _DCTCP_SOCK_H
-
-#include <linux/inet_diag.h>
-#include <net/tcp.h>
 
 #include "law/dctcp.h"
 #include "sock_shoal.h"
@@ -33,12 +31,24 @@ struct dctcp_host {
 	bool delay_cwr_acks;
 };
 
+#ifdef __KERNEL__
 /* Defined, with its defaults, by the module. */
 static struct law_dctcp_policy dctcp_policy;
 static struct dctcp_host dctcp_host;
+#else
+/* So that the loader finds a parameter by its place. */
+extern struct dctcp_parameters {
+	struct law_dctcp_policy policy;
+	struct dctcp_host host;
+} dctcp_parameters;
+
+#define dctcp_policy	(dctcp_parameters.policy)
+#define dctcp_host	(dctcp_parameters.host)
+#endif
 
 struct dctcp_sock {
 	struct law_dctcp law;
+	struct shoal_recovery recovery;
 	/*
 	 * Linear-increase counter; the stack clears its own at the begin of each episode, before it
 	 * calls the module.
@@ -87,15 +97,6 @@ static inline void dctcp_store(struct sock *sk, const struct law_window *win)
 	ca->cnt = win->cnt;
 }
 
-static inline bool dctcp_has_ecn(const struct tcp_sock *tp)
-{
-#ifdef SHOAL_HAVE_ECN_MODE
-	return tcp_ecn_mode_any(tp);
-#else
-	return tp->ecn_flags & TCP_ECN_OK;
-#endif
-}
-
 /*
  * Called when the connection is established, or for a socket in CLOSE or LISTEN, whose ECN is yet
  * to be negotiated.
@@ -105,10 +106,8 @@ static inline void dctcp_sock_init(struct sock *sk, struct tcp_congestion_ops *w
 	struct dctcp_sock *ca = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
 
-	if (!dctcp_has_ecn(tp) && sk->sk_state != TCP_LISTEN && sk->sk_state != TCP_CLOSE) {
-		/* Reno without ECT, which was set for the SYN of DCTCP. */
-		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, without_ecn);
-		INET_ECN_dontxmit(sk);
+	if (!shoal_has_ecn(tp) && sk->sk_state != TCP_LISTEN && sk->sk_state != TCP_CLOSE) {
+		shoal_run_reno(sk, without_ecn);
 		return;
 	}
 	memset(ca, 0, sizeof(*ca));
@@ -176,12 +175,12 @@ static inline void dctcp_enter_cwr(struct sock *sk)
 static inline void dctcp_enter_recovery(struct sock *sk, bool in_cwr)
 {
 	struct dctcp_sock *ca = inet_csk_ca(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
 	struct law_window win = dctcp_load(sk);
 
 	law_dctcp_on_loss(&ca->law, &dctcp_policy, &win, tp->snd_nxt, in_cwr);
 	dctcp_store(sk, &win);
-	shoal_begin_recovery(tp);
+	shoal_begin_recovery(&ca->recovery, tp);
 }
 
 static inline void dctcp_on_timeout(struct sock *sk, bool fresh)
@@ -206,7 +205,7 @@ static inline void dctcp_leave(struct sock *sk, u8 old_state)
 static inline void dctcp_set_state(struct sock *sk, u8 new_state)
 {
 	struct dctcp_sock *ca = inet_csk_ca(sk);
-	u8 old_state = inet_csk(sk)->icsk_ca_state;
+	u8 old_state = shoal_ca_state(sk);
 
 	switch (new_state) {
 	case TCP_CA_CWR:
@@ -269,9 +268,9 @@ static inline void dctcp_control(struct sock *sk, const struct rate_sample *rs)
 {
 	struct dctcp_sock *ca = inet_csk_ca(sk);
 
-	switch (inet_csk(sk)->icsk_ca_state) {
+	switch (shoal_ca_state(sk)) {
 	case TCP_CA_Recovery:
-		shoal_recover(sk, rs, ca->advanced);
+		shoal_recover(sk, &ca->recovery, rs, ca->advanced);
 		break;
 	case TCP_CA_CWR:
 		if (ca->ece && !ca->entered_cwr) {
@@ -326,15 +325,6 @@ static inline void dctcp_set_ece(struct sock *sk, bool on)
 		tp->ecn_flags &= ~TCP_ECN_DEMAND_CWR;
 }
 
-static inline void dctcp_send_ack(struct sock *sk, u32 rcv_nxt)
-{
-#ifdef SHOAL_HAVE_SEND_ACK_FLAGS
-	__tcp_send_ack(sk, rcv_nxt, 0);
-#else
-	__tcp_send_ack(sk, rcv_nxt);
-#endif
-}
-
 /* Receiver: a data segment arrived, with CE or not (RFC 8257 section 3.2, figure 1). */
 static inline void dctcp_receive(struct sock *sk, bool ce)
 {
@@ -351,7 +341,7 @@ static inline void dctcp_receive(struct sock *sk, bool ce)
 			 */
 			if (icsk->icsk_ack.pending & ICSK_ACK_TIMER) {
 				dctcp_set_ece(sk, ca->ce_state);
-				dctcp_send_ack(sk, ca->prior_rcv_nxt);
+				shoal_send_ack(sk, ca->prior_rcv_nxt);
 			}
 			icsk->icsk_ack.pending |= ICSK_ACK_NOW;
 		}
@@ -392,38 +382,6 @@ static inline u32 dctcp_undo_cwnd(struct sock *sk)
 	struct law_window win = dctcp_load(sk);
 
 	return law_dctcp_undo(&ca->law, &win);
-}
-
-/**
- * dctcp_fill_info() - Report DCTCP's state, as `ss -i` shows it
- * @sk: the socket
- * @ext: requested attributes
- * @attr: result: type of the attribute
- * @info: result: the state
- * @enabled: ECN was negotiated
- *
- * Alpha is in 1/1024.
- *
- * Return: size of the attribute in bytes, or 0.
- */
-static inline size_t dctcp_fill_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info,
-				     bool enabled)
-{
-	const struct dctcp_sock *ca = inet_csk_ca(sk);
-	const u32 wanted = 1 << (INET_DIAG_DCTCPINFO - 1) | 1 << (INET_DIAG_VEGASINFO - 1);
-
-	if (!(ext & wanted))
-		return 0;
-	memset(&info->dctcp, 0, sizeof(info->dctcp));
-	if (enabled) {
-		info->dctcp.dctcp_enabled = 1;
-		info->dctcp.dctcp_ce_state = ca->ce_state;
-		info->dctcp.dctcp_alpha = ca->law.alpha >> (ca->law.alpha_bits > 10 ? 10 : 0);
-		info->dctcp.dctcp_ab_ecn = ca->law.marked * tcp_sk(sk)->mss_cache;
-		info->dctcp.dctcp_ab_tot = ca->law.total * tcp_sk(sk)->mss_cache;
-	}
-	*attr = INET_DIAG_DCTCPINFO;
-	return sizeof(info->dctcp);
 }
 
 /* Fields of struct tcp_congestion_ops that both modules fill alike. */

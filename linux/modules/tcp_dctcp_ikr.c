@@ -11,81 +11,14 @@
 
 #include <linux/module.h>
 
+#include "dctcp_ikr.h"
+#include "dctcp_info.h"
 #include "dctcp_param.h"
-#include "dctcp_sock.h"
 
-static struct law_dctcp_policy dctcp_policy = {
-	.alpha_bits = 20,
-	.alpha_on_init = 0,
-	.gain_shift = 8,
-	.counting = DCTCP_ACKS,
-	.alpha_per_ack = true,
-	.progressive = true,
-	.ssthresh_minus_one = true,
-	.counter = DCTCP_COUNTER_KEEP_UNLESS_CUT,
-};
+static struct law_dctcp_policy dctcp_policy = DCTCP_IKR_POLICY;
+static struct dctcp_host dctcp_host = DCTCP_IKR_HOST;
 
-static struct dctcp_host dctcp_host = {
-	.grow_in_cwr = true,
-	.ack_counting = LAW_COUNT_PACKETS,
-	.echo = true,
-};
-
-static int dctcp_set_bits(const char *value, const struct kernel_param *kp)
-{
-	unsigned int bits;
-	int err = kstrtouint(value, 0, &bits);
-
-	if (!err && bits != 10 && bits != 20)
-		err = -EINVAL;
-	return err ? err : param_set_uint(value, kp);
-}
-
-static const struct kernel_param_ops dctcp_bits_ops = {
-	.set = dctcp_set_bits,
-	.get = param_get_uint,
-};
-
-static int dctcp_set_choice(const char *value, const struct kernel_param *kp)
-{
-	return param_set_uint_minmax(value, kp, 0, 1);
-}
-
-/* One of two. */
-static const struct kernel_param_ops dctcp_choice_ops = {
-	.set = dctcp_set_choice,
-	.get = param_get_uint,
-};
-
-module_param_cb(alpha_bits, &dctcp_bits_ops, &dctcp_policy.alpha_bits, 0644);
-MODULE_PARM_DESC(alpha_bits, "Resolution of alpha: 20 for 2^-20 (default), 10 for 2^-10");
-module_param_cb(alpha_on_init, &dctcp_alpha_ops, &dctcp_policy.alpha_on_init, 0644);
-MODULE_PARM_DESC(alpha_on_init, "First alpha in 1/1024, 0 (default) to 1024");
-module_param_named(alpha_per_ack, dctcp_policy.alpha_per_ack, bool, 0644);
-MODULE_PARM_DESC(alpha_per_ack, "Update alpha on every ACK (default), else once a window");
-module_param_cb(alpha_counting, &dctcp_choice_ops, &dctcp_policy.counting, 0644);
-MODULE_PARM_DESC(alpha_counting,
-		 "What the marked fraction counts: 0 packets, 1 ACKs (default)");
-module_param_cb(gain_shift, &dctcp_shift_ops, &dctcp_policy.gain_shift, 0644);
-MODULE_PARM_DESC(gain_shift, "g = 2^-gain_shift an update, 0 to 20: 8 an ACK, 4 a window");
-module_param_named(gain_per_window, dctcp_policy.gain_per_window, bool, 0644);
-MODULE_PARM_DESC(gain_per_window,
-		 "On every ACK: g is a window's, divided by the packets in flight (default off)");
-module_param_named(progressive, dctcp_policy.progressive, bool, 0644);
-MODULE_PARM_DESC(progressive, "Reduce on each ECN-Echo from the first window (default), else once");
-module_param_named(grow_in_cwr, dctcp_host.grow_in_cwr, bool, 0644);
-MODULE_PARM_DESC(grow_in_cwr, "Let the window grow in CWR (default on)");
-module_param_named(ssthresh_minus_one, dctcp_policy.ssthresh_minus_one, bool, 0644);
-MODULE_PARM_DESC(ssthresh_minus_one, "After a cut ssthresh is cwnd - 1 (default), else cwnd");
-module_param_cb(keep_counter, &dctcp_choice_ops, &dctcp_policy.counter, 0644);
-MODULE_PARM_DESC(keep_counter,
-		 "Keep the linear-increase counter if nothing was cut: 1 (default) or 0");
-module_param_named(cut_on_loss_in_cwr, dctcp_policy.cut_on_loss_in_cwr, bool, 0644);
-MODULE_PARM_DESC(cut_on_loss_in_cwr,
-		 "Halve for a loss in CWR too (RFC 8257 3.4; default off, as the patch)");
-module_param_cb(ack_counting, &dctcp_choice_ops, &dctcp_host.ack_counting, 0644);
-MODULE_PARM_DESC(ack_counting,
-		 "Growth counts 0 packets (default) or 1 ACKs, as Linux 3.2 did");
+DCTCP_IKR_PARAMETERS(DCTCP_PARAMETER)
 
 /* Without ECN: Reno. */
 static size_t dctcp_ikr_reno_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info)

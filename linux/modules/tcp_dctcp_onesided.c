@@ -20,48 +20,14 @@
 
 #include <linux/module.h>
 
+#include "dctcp_info.h"
+#include "dctcp_onesided.h"
 #include "dctcp_param.h"
-#include "dctcp_sock.h"
 
-static struct law_dctcp_policy dctcp_policy = {
-	.alpha_bits = 10,
-	.alpha_on_init = 0,
-	.gain_shift = 4,
-	.counting = DCTCP_PACKETS,
-	.counter = DCTCP_COUNTER_KEEP_UNLESS_CUT,
-	.alpha_reset_after_idle = true,
-	.alpha_update_on_timeout = true,
-	.alpha_update_on_loss = true,
-	.cut_on_loss_in_cwr = true,
-};
+static struct law_dctcp_policy dctcp_policy = DCTCP_ONESIDED_POLICY;
+static struct dctcp_host dctcp_host = DCTCP_ONESIDED_HOST;
 
-static struct dctcp_host dctcp_host = {
-	.grow_in_cwr = true,
-	.ack_counting = LAW_COUNT_PACKETS,
-	.echo = true,
-	.delay_cwr_acks = true,
-};
-
-module_param_cb(alpha_on_init, &dctcp_alpha_ops, &dctcp_policy.alpha_on_init, 0644);
-MODULE_PARM_DESC(alpha_on_init, "First alpha in 1/1024: 0 (default) to 1024");
-module_param_cb(gain_shift, &dctcp_shift_ops, &dctcp_policy.gain_shift, 0644);
-MODULE_PARM_DESC(gain_shift, "g = 2^-gain_shift, 0 to 20 (default 4)");
-module_param_named(grow_in_cwr, dctcp_host.grow_in_cwr, bool, 0644);
-MODULE_PARM_DESC(grow_in_cwr, "Marks do not stop growth (section 4.1, default on)");
-module_param_named(alpha_reset_after_idle, dctcp_policy.alpha_reset_after_idle, bool, 0644);
-MODULE_PARM_DESC(alpha_reset_after_idle,
-		 "Alpha anew after an idle period longer than the RTO (section 4.2.2, default on)");
-module_param_named(alpha_update_on_timeout, dctcp_policy.alpha_update_on_timeout, bool, 0644);
-MODULE_PARM_DESC(alpha_update_on_timeout, "Update alpha on a timeout (section 4.2.3, default on)");
-module_param_named(alpha_update_on_loss, dctcp_policy.alpha_update_on_loss, bool, 0644);
-MODULE_PARM_DESC(alpha_update_on_loss,
-		 "Update alpha when fast recovery begins (section 4.2.3, default on)");
-module_param_named(cut_on_loss_in_cwr, dctcp_policy.cut_on_loss_in_cwr, bool, 0644);
-MODULE_PARM_DESC(cut_on_loss_in_cwr, "Halve for a loss in CWR too (RFC 8257 3.4, default on)");
-module_param_named(echo, dctcp_host.echo, bool, 0644);
-MODULE_PARM_DESC(echo, "Receiver: ECN-Echo follows CE (DCTCP, default), else RFC 3168's latch");
-module_param_named(delay_cwr_acks, dctcp_host.delay_cwr_acks, bool, 0644);
-MODULE_PARM_DESC(delay_cwr_acks, "Receiver: no immediate ACK for CWR (section 3.2, default on)");
+DCTCP_ONESIDED_PARAMETERS(DCTCP_PARAMETER)
 
 /* Without ECN: Reno. */
 static size_t dctcp_onesided_reno_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info)

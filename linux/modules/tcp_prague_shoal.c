@@ -29,6 +29,7 @@ struct prague_version {
 
 struct prague_sock {
 	struct law_prague law;
+	struct shoal_recovery recovery;
 	u32 prior_una;
 	u32 prior_delivered;
 	u32 prior_delivered_ce;
@@ -195,7 +196,7 @@ static void prague_cong_control(struct sock *sk, u32 ack_seq, int flag,
 	if (!ca->started)
 		return;
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery) {
-		shoal_recover(sk, rs, ca->advanced);
+		shoal_recover(sk, &ca->recovery, rs, ca->advanced);
 	} else if (ca->advanced && rs->acked_sacked > 0) {
 		struct law_window win = prague_load(sk);
 		const struct law_prague_ack ack = prague_ack(sk);
@@ -245,7 +246,7 @@ static void prague_set_state(struct sock *sk, u8 new_state)
 			break;
 		law_prague_on_loss(&ca->law, prague_policy(sk), &win);
 		prague_store(sk, &win);
-		shoal_begin_recovery(tcp_sk(sk));
+		shoal_begin_recovery(&ca->recovery, tcp_sk(sk));
 		break;
 	case TCP_CA_Loss:
 		/* The first timeout of a flight was reported before cwnd was changed. */

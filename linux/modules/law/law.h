@@ -28,6 +28,10 @@
 #define law_sum(a, b)		((u64)(a) + (u64)(b))
 #define law_less(a, b)		((u64)(a) - (u64)(b))
 
+#elif defined(__bpf__)
+
+#include "../../bpf/arithmetic.h"
+
 #else
 
 #include "../tests/userspace.h"

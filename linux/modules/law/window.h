@@ -64,21 +64,45 @@ static inline void law_grow_linear_acks(struct law_window *win, u32 w)
 		win->cwnd++;
 }
 
+/* What the counter pays for steps of one packet each: a step costs the window that it finds. */
+static inline u64 law_slow_start_cost(u32 cwnd, u32 steps)
+{
+	return law_mul(steps, cwnd) + (law_mul(steps, steps) - steps) / 2;
+}
+
+/*
+ * The most steps that the counter pays for, up to the clamp, bit by bit: a full counter pays for
+ * 92681 from the smallest window, which has 17 bits. Without branches, as the verifier of BPF
+ * programs would follow all their combinations: all terms have less than 63 bits, and the top bit
+ * of a difference says that it is negative.
+ */
+static inline u32 law_slow_start_steps(const struct law_window *win)
+{
+	u64 most = win->cwnd && win->cwnd < win->clamp ? win->clamp - win->cwnd : 0;
+	u64 steps = 0;
+	u64 bit;
+
+	for (bit = 1u << 16; bit; bit >>= 1) {
+		u64 more = steps + bit;
+		u64 dear = (most - more) | (win->cnt - law_slow_start_cost(win->cwnd, more));
+
+		steps += bit & ((dear >> 63) - 1);
+	}
+	return steps;
+}
+
 /*
  * Grows by one packet per ACK; a remainder in the counter is kept, as in 3.2 without appropriate
  * byte counting.
  */
 static inline void law_slow_start_acks(struct law_window *win)
 {
+	u32 steps;
+
 	win->cnt = law_add32(win->cnt, win->cwnd);
-	/*
-	 * Each step needs more packets than the one before, so that a full counter gives 92681
-	 * steps at most.
-	 */
-	while (win->cwnd && win->cnt >= win->cwnd && win->cwnd < win->clamp) {
-		win->cnt -= win->cwnd;
-		win->cwnd++;
-	}
+	steps = law_slow_start_steps(win);
+	win->cnt -= law_slow_start_cost(win->cwnd, steps);
+	win->cwnd += steps;
 	if (win->cwnd)
 		win->cnt %= win->cwnd;
 }

@@ -14,7 +14,7 @@
 
 #include "../law/law.h"
 
-#define MAX_FIELDS	32
+#define MAX_FIELDS	64
 
 struct row {
 	const char *file;
