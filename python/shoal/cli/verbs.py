@@ -94,6 +94,9 @@ VERBS = {
         "Configurations of switches and of tc: read into laws and scenarios, and written from scenarios.",
     ),
     "linux": Verb("linux", "app", "The real Linux kernel in virtual time: what `shoal run --on linux` runs on."),
+    "bpf": Verb(
+        "bpf", "app", "Congestion controllers as BPF programs in the kernel of this machine: no module, no reboot."
+    ),
     "new": Verb("new", "app", "A scenario or a law of your own, and skeletons of what can be added to shoal's source."),
 }
 

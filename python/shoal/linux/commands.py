@@ -8,6 +8,7 @@ import subprocess
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from shoal.linux.errors import LinuxError
 from shoal.linux.places import full_folder, no_room
@@ -71,9 +72,10 @@ def explain_libraries(absent: Sequence[str]) -> LinuxError:
     )
 
 
-def explain_missing(names: Sequence[str]) -> LinuxError:
+def explain_missing(
+    names: Sequence[str], known: Mapping[str, tuple[str, str]] = MappingProxyType({**needed, **fetching})
+) -> LinuxError:
     """One message for all missing programs."""
-    known = {**needed, **fetching}
     what = "; ".join(f"`{name}` ({known[name][0]})" for name in names)
     packages = " ".join(dict.fromkeys(known[name][1] for name in names))
     return LinuxError(f"missing: {what}", hint=f"on Debian or Ubuntu: sudo apt-get install {packages}")

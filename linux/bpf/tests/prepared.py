@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""What transfers.py needs, compiled into a folder: the programs, their loader, paths that mark, and the replay.
+
+prepared.py FOLDER
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+from shoal.linux import bpf
+from shoal.linux.commands import output
+
+HERE = Path(__file__).resolve().parent
+# By name: threshold in bytes, and which packets are lost, of a queue of 10 Mbit/s.
+PATHS = {
+    "marks": (30000, "0"),
+    "drops": (45000, "(n) % 131 == 0"),
+    "loses": (45000, "(n) % 3 == 0"),
+    "fails": (10**7, "(n) > 400 && (ms) < 500"),
+}
+
+
+def prepare(folder: Path) -> None:
+    """Compile everything into a folder that is there."""
+    for file in bpf.build(say=print).iterdir():
+        shutil.copy2(file, folder)
+    for name, (threshold, lost) in PATHS.items():
+        options = ("-DRATE=1250", f"-DTHRESHOLD={threshold}", f"-DLOST(n,ms)=({lost})")
+        bpf.compile_program(HERE / "virtual_queue.bpf.c", folder / f"virtual_queue-{name}.bpf.o", *options)
+    bpf.compile_program(HERE / "law_vectors.bpf.c", folder / "law_vectors.bpf.o")
+    checked = ("-O1", "-g", "-fsanitize=undefined", "-fno-sanitize-recover=all", "-static-libubsan")
+    warned = ("-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wno-unused-function")
+    output(["gcc", "-std=gnu11", *checked, *warned, "-o", folder / "replay_trace", HERE / "replay_trace.c"])
+
+
+if __name__ == "__main__":
+    prepare(Path(sys.argv[1]))

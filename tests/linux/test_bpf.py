@@ -1,0 +1,198 @@
+"""Congestion controls as BPF programs in this machine's own kernel; skipped, with the reason, where it takes none.
+
+Needs root, and disturbs no interface: everything is in network namespaces of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shoal.linux.places import cache
+
+ROOT = Path(__file__).resolve().parents[2]
+BPF = ROOT / "linux" / "bpf"
+AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+
+
+def unfit() -> str:
+    """Why this machine cannot load the programs, if it cannot."""
+    if os.geteuid() != 0:
+        return "loading BPF programs needs root"
+    if not Path("/sys/kernel/btf/vmlinux").exists():
+        return "this kernel has no BTF"
+    tools = ("clang", "cargo", "gcc", "make", "pkg-config", "ip", "tc", "unshare", "setpriv")
+    if lacking := [tool for tool in tools if shutil.which(tool) is None]:
+        return f"missing: {', '.join(lacking)}"
+    headers = (Path("/usr/include/bpf/bpf_helpers.h"), Path("/usr/include/libelf.h"))
+    if lacking := [path.name for path in headers if not path.exists()]:
+        return f"missing headers: {', '.join(lacking)} (libbpf-dev, libelf-dev)"
+    if subprocess.run(["unshare", "--net", "true"], check=False, capture_output=True).returncode:
+        return "no network namespaces here"
+    return ""
+
+
+REASON = unfit()
+pytestmark = pytest.mark.skipif(bool(REASON), reason=REASON)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Programs, loader, paths and the replay, compiled."""
+    place = tmp_path_factory.mktemp("bpf")
+    done = subprocess.run(
+        [sys.executable, BPF / "tests/prepared.py", place], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    request = json.dumps({"verb": "load", "object": str(place / "dctcp_ikr.bpf.o"), "parameters": {"gain_shift": 99}})
+    said = json.loads(
+        subprocess.run([place / "shoal-bpf", request], capture_output=True, text=True, check=False).stdout
+    )
+    if "gain_shift is 99" not in said["error"]:
+        pytest.skip(f"this kernel takes no congestion control as a BPF program: {said['error']}")
+    return place
+
+
+def shoal(*words: str, before: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+    """The result of a command of ``shoal``."""
+    command = [*before, sys.executable, "-m", "shoal", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+
+# The beginning of a command with a file system for BPF of its own: pins end with it.
+OWN_FILE_SYSTEM = ("unshare", "--mount", "sh", "-c", 'mount -t bpf bpf /sys/fs/bpf && "$@"', "sh")
+
+
+def test_transfers_are_those_of_the_modules_code(folder: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, BPF / "tests/transfers.py", folder], capture_output=True, text=True, check=False, timeout=280
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "12 scenarios agree" in done.stdout
+
+
+def test_law_in_the_kernel_follows_the_models_vectors(folder: Path, tmp_path: Path) -> None:
+    made = subprocess.run(
+        ["cargo", "test", "--quiet", "-p", "shoal-cc", "--profile", "ci", "--test", "linux_modules"],
+        cwd=ROOT,
+        env=os.environ | {"SHOAL_VECTORS": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert made.returncode == 0, made.stderr
+    vectors = tmp_path / "dctcp.tsv"
+    crate = BPF / "loader/Cargo.toml"
+    target = cache("bpf-loader")
+    command = [
+        "cargo",
+        "run",
+        "--quiet",
+        "--release",
+        "--locked",
+        "--manifest-path",
+        str(crate),
+        "--target-dir",
+        str(target),
+    ]
+    command += ["--example", "replay_vectors", "--", str(folder / "law_vectors.bpf.o")]
+    done = subprocess.run([*command, vectors], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "operations in 11 configurations agree" in done.stdout
+    rows = vectors.read_text().splitlines()
+    rows[499] += "7"
+    vectors.write_text("\n".join(rows))
+    done = subprocess.run([*command, vectors], capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert ":500: the model says" in done.stderr
+
+
+def test_loaded_while_the_command_lasts(folder: Path) -> None:
+    command = [sys.executable, "-m", "shoal", "bpf", "load", "dctcp_ikr", "--set", "gain_shift=4", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as held:
+        assert held.stdout is not None
+        loaded = json.loads(held.stdout.readline())
+        assert loaded["loaded"] == ["dctcp_ikr"]
+        values = {each["name"]: each["value"] for each in loaded["parameters"]}
+        assert values["gain_shift"] == 4
+        assert values["alpha_bits"] == 20
+        assert "dctcp_ikr" in AVAILABLE.read_text().split()
+        listed = json.loads(shoal("bpf", "show", "--json").stdout)["loaded"]
+        assert [each["pinned"] for each in listed if each["name"] == "dctcp_ikr"] == [None]
+        again = shoal("bpf", "load", "dctcp_ikr")
+        assert again.returncode == 6
+        assert "has a congestion control `dctcp_ikr` already" in again.stderr
+        held.send_signal(signal.SIGINT)
+        assert held.wait(timeout=30) == 0
+    assert "dctcp_ikr" not in AVAILABLE.read_text().split()
+
+
+def test_pinned_until_it_is_unloaded(folder: Path) -> None:
+    lines = (
+        "$0 -m shoal bpf load dctcp_onesided --pin && cat /proc/sys/net/ipv4/tcp_available_congestion_control && "
+        "$0 -m shoal bpf load dctcp_onesided --pin; $0 -m shoal bpf show; $0 -m shoal bpf unload dctcp_onesided; "
+        "! test -e /sys/fs/bpf/shoal && echo nothing left; $0 -m shoal bpf unload dctcp_onesided"
+    )
+    done = subprocess.run(
+        [*OWN_FILE_SYSTEM, "sh", "-c", lines, sys.executable], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert "dctcp_onesided dctcp_1sided_rx" in done.stdout or "dctcp_1sided_rx dctcp_onesided" in done.stdout
+    assert "/sys/fs/bpf/shoal/dctcp_onesided/dctcp_1sided_rx" in done.stdout
+    assert "`dctcp_onesided` is pinned already" in done.stderr
+    assert "unloaded dctcp_1sided_rx, dctcp_onesided" in done.stdout
+    assert done.stdout.endswith("nothing left\n")
+    assert "`dctcp_onesided` is not pinned" in done.stderr
+    assert "dctcp_onesided" not in AVAILABLE.read_text().split()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (("load", "dctcp_ikr", "--set", "gain_shift=21"), 6, "gain_shift is 21; it must be 0 to 20"),
+        (("load", "dctcp_ikr", "--set", "alpha_bits=12"), 6, "alpha_bits is 12; it must be 10 or 20"),
+        (("load", "dctcp_ikr", "--set", "gain=2"), 6, "there is no parameter `gain`"),
+        (("load", "dctcp_ikr", "--set", "gain_shift=-1"), 2, "not a name and a number"),
+        (("load", "dctcp"), 2, "programs: dctcp_ikr, dctcp_onesided"),
+        (("load", "dctcp_ikr", "--pin", "--trace", "x"), 2, "--pin and --trace exclude each other"),
+    ],
+)
+def test_refused(folder: Path, words: tuple[str, ...], code: int, message: str) -> None:
+    done = shoal("bpf", *words)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert message in " ".join(done.stderr.split())
+    assert "dctcp_ikr" not in AVAILABLE.read_text().split()
+
+
+@pytest.mark.parametrize(
+    ("without", "verb", "lacks"),
+    [
+        ("-bpf,-sys_admin", "load", "CAP_BPF"),
+        ("-perfmon,-sys_admin", "load", "CAP_PERFMON"),
+        ("-net_admin", "load", "CAP_NET_ADMIN"),
+        ("-bpf,-perfmon,-net_admin,-sys_admin", "load", "CAP_BPF, CAP_PERFMON, CAP_NET_ADMIN"),
+        ("-sys_admin", "show", "CAP_SYS_ADMIN"),
+    ],
+)
+def test_missing_capabilities_are_named(folder: Path, without: str, verb: str, lacks: str) -> None:
+    words = (verb, "dctcp_ikr") if verb == "load" else (verb,)
+    done = shoal("bpf", *words, before=("setpriv", f"--bounding-set={without}", "--inh-caps=-all"))
+    assert done.returncode == 6
+    assert f"it lacks {lacks}\n" in done.stderr
+
+
+def test_capabilities_that_are_named_suffice(folder: Path) -> None:
+    only = "-all,+bpf,+perfmon,+net_admin"
+    command = ["setpriv", f"--bounding-set={only}", "--inh-caps=-all", sys.executable, "-m", "shoal"]
+    with subprocess.Popen([*command, "bpf", "load", "dctcp_ikr", "--json"], stdout=subprocess.PIPE, text=True) as held:
+        assert held.stdout is not None
+        assert json.loads(held.stdout.readline())["loaded"] == ["dctcp_ikr"]
+        held.terminate()
+        assert held.wait(timeout=30) == 143
+    assert "dctcp_ikr" not in AVAILABLE.read_text().split()
