@@ -79,8 +79,9 @@ test-docs: site $(VENV)/.test ## Do what the pages say: commands, blocks, the RE
 test-wheel: wheel $(VENV)/.test ## Try the wheel in clean environments, on each supported Python that the machine has
 	$(BIN)/python -m pytest -q -s -rs tests/wheel
 
-test-all: check test test-linux test-web test-page test-docs test-wheel ## Prove all, modules on a stock kernel too
+test-all: check test test-linux test-web test-page test-docs test-wheel ## Prove all, modules and BPF programs on stock kernels too
 	@$(BIN)/python linux/modules/tests/modules_qemu.py $(QEMU_OPTIONS)
+	@$(BIN)/python linux/bpf/tests/stock_kernels.py
 	$(DEV) recheck --cells 0 --cpu-s 3600
 
 check: setup $(VENV)/.test ## Check formatting, lints, arrows, citations and pages, as CI does before the tests

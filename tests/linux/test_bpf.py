@@ -187,6 +187,22 @@ def test_missing_capabilities_are_named(folder: Path, without: str, verb: str, l
     assert f"it lacks {lacks}\n" in done.stderr
 
 
+def test_kernel_without_descriptions_of_its_types_is_refused(folder: Path) -> None:
+    hidden = ("unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /sys/kernel/btf && "$@"', "sh")
+    done = shoal("bpf", "load", "dctcp_ikr", before=hidden)
+    assert done.returncode == 6
+    assert "there is no /sys/kernel/btf/vmlinux" in done.stderr
+    assert "CONFIG_DEBUG_INFO_BTF" in done.stderr
+
+
+def test_nowhere_to_pin_is_refused(folder: Path) -> None:
+    hidden = ("unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /sys/fs/bpf && "$@"', "sh")
+    done = shoal("bpf", "load", "dctcp_ikr", "--pin", before=hidden)
+    assert done.returncode == 6
+    assert "mount -t bpf bpf /sys/fs/bpf" in done.stderr
+    assert "dctcp_ikr" not in AVAILABLE.read_text().split()
+
+
 def test_capabilities_that_are_named_suffice(folder: Path) -> None:
     only = "-all,+bpf,+perfmon,+net_admin"
     command = ["setpriv", f"--bounding-set={only}", "--inh-caps=-all", sys.executable, "-m", "shoal"]

@@ -15,12 +15,12 @@ from shoal.linux import bpf
 from shoal.linux.commands import output
 
 HERE = Path(__file__).resolve().parent
-# By name: threshold in bytes, and which packets are lost, of a queue of 10 Mbit/s.
+# By name: threshold in bytes, and which packets are lost, of a queue of 4 Mbit/s.
 PATHS = {
     "marks": (30000, "0"),
-    "drops": (45000, "(n) % 131 == 0"),
-    "loses": (45000, "(n) % 3 == 0"),
-    "fails": (10**7, "(n) > 400 && (ms) < 500"),
+    "drops": (20000, "(n) % 131 == 0"),
+    "loses": (20000, "(n) % 3 == 0"),
+    "fails": (10**7, "(n) > 60 && (ms) < 1000"),
 }
 
 
@@ -29,7 +29,7 @@ def prepare(folder: Path) -> None:
     for file in bpf.build(say=print).iterdir():
         shutil.copy2(file, folder)
     for name, (threshold, lost) in PATHS.items():
-        options = ("-DRATE=1250", f"-DTHRESHOLD={threshold}", f"-DLOST(n,ms)=({lost})")
+        options = ("-DRATE=500", f"-DTHRESHOLD={threshold}", f"-DLOST(n,ms)=({lost})")
         bpf.compile_program(HERE / "virtual_queue.bpf.c", folder / f"virtual_queue-{name}.bpf.o", *options)
     bpf.compile_program(HERE / "law_vectors.bpf.c", folder / "law_vectors.bpf.o")
     checked = ("-O1", "-g", "-fsanitize=undefined", "-fno-sanitize-recover=all", "-static-libubsan")

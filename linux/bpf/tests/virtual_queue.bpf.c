@@ -12,14 +12,14 @@ char _license[] SEC("license") = "GPL";
 
 /*
  * RATE in bytes a millisecond, THRESHOLD in bytes, and LOST(n, ms): packet n is dropped, ms after
- * packet 400.
+ * packet 60.
  */
 
 /* One CPU sends at a time in these tests; a race would only move a mark. */
 long long backlog_ns;
 unsigned long long last_ns;
 unsigned int packets;
-unsigned long long packet_400_ns;
+unsigned long long packet_60_ns;
 unsigned int marked;
 unsigned int dropped;
 
@@ -32,9 +32,9 @@ int virtual_queue(struct __sk_buff *skb)
 	if (skb->len < 200)
 		return TC_ACT_OK;
 	packets++;
-	if (packets == 400)
-		packet_400_ns = now;
-	if (LOST(packets, (now - packet_400_ns) / 1000000)) {
+	if (packets == 60)
+		packet_60_ns = now;
+	if (LOST(packets, (now - packet_60_ns) / 1000000)) {
 		dropped++;
 		return TC_ACT_SHOT;
 	}

@@ -402,18 +402,36 @@ static void try_prague(const u64 *x)
 		try_prague_version(&version[n], x);
 }
 
+/* Slow start by ACKs step by step, of which the law finds the number at once. */
+static void slow_start_by_steps(struct law_window *win)
+{
+	win->cnt += win->cwnd;
+	while (win->cwnd && win->cnt >= win->cwnd && win->cwnd < win->clamp) {
+		win->cnt -= win->cwnd;
+		win->cwnd++;
+	}
+	if (win->cwnd)
+		win->cnt %= win->cwnd;
+}
+
 static void try_window(const u64 *x)
 {
 	struct law_window win = { .cwnd = (u32)x[0], .ssthresh = (u32)x[1], .cnt = (u32)x[2],
 				  .clamp = (u32)x[3] };
+	struct law_window steps;
 	u32 before = win.cwnd;
 
 	law_grow(&win, LAW_COUNT_PACKETS, (u32)x[4]);
 	expect(win.cwnd <= law_max32(before, (u32)x[3]), "a window above its clamp");
 	win = (struct law_window){ .cwnd = (u32)x[0], .ssthresh = (u32)x[1], .cnt = (u32)x[2],
 				   .clamp = (u32)x[3] };
+	steps = win;
 	law_grow(&win, LAW_COUNT_ACKS, (u32)x[4]);
 	expect(win.cwnd <= law_max32(before, (u32)x[3]), "a window above its clamp");
+	if (x[0] > x[1])
+		return;
+	slow_start_by_steps(&steps);
+	expect(win.cwnd == steps.cwnd && win.cnt == steps.cnt, "slow start not as by steps");
 }
 
 static void try_prr(const u64 *x)

@@ -30,6 +30,11 @@ WANTED = (
     *("sch_tbf", "sch_htb", "sch_drr", "sch_hfsc", "sch_netem", "cls_matchall"),
 )
 OURS = ("sch_dualred", "sch_coupled", "sch_dualq_coupled", "tcp_dctcp_ikr", "tcp_dctcp_onesided", "tcp_reno_acks")
+# The machine's own root, for the guest to read.
+ROOT = (
+    *("-fsdev", "local,id=host,path=/,security_model=none,readonly=on,multidevs=remap"),
+    *("-device", "virtio-9p-pci,fsdev=host,mount_tag=host"),
+)
 # Messages of a kernel in which something is wrong, and "non-work-conserving" of schedulers.
 COMPLAINTS = re.compile(
     r"WARNING:|BUG:|\bOops\b|divide error|general protection|Call Trace|non-work-conserving|"
@@ -158,12 +163,9 @@ def module_bytes(file: Path) -> bytes:
     return lzma.decompress(file.read_bytes()) if file.suffix == ".xz" else file.read_bytes()
 
 
-def add_modules(packages: Packages, release: str, initrd: Path) -> None:
-    """The kernel's own modules in an order in which they can be loaded."""
-    files = {
-        re.sub(r"\.ko.*", "", file.name).replace("-", "_"): file
-        for file in (packages.root / "lib/modules" / release).rglob("*.ko*")
-    }
+def add_modules(modules: Path, initrd: Path, wanted: tuple[str, ...]) -> None:
+    """The kernel's own modules, from the folder of a release, in an order in which they can be loaded."""
+    files = {re.sub(r"\.ko.*", "", file.name).replace("-", "_"): file for file in modules.rglob("*.ko*")}
     (initrd / "modules").mkdir()
     order: list[str] = []
 
@@ -179,7 +181,7 @@ def add_modules(packages: Packages, release: str, initrd: Path) -> None:
         (initrd / "modules" / f"{name}.ko").write_bytes(image)
         order.append(name)
 
-    for name in WANTED:
+    for name in wanted:
         add(name)
     (initrd / "order").write_text("\n".join(f"{name}.ko" for name in order), encoding="ascii")
 
@@ -204,14 +206,15 @@ def archive(initrd: Path) -> bytes:
     return bytes(out)
 
 
-def boot(qemu: list[str], env: dict[str, str], kernel: Path, initrd: Path, limit_s: float) -> str:
+def boot(
+    qemu: list[str], env: dict[str, str], kernel: Path, initrd: Path, limit_s: float, devices: tuple[str, ...] = ROOT
+) -> str:
     """Output of the guest on its console."""
     command = [
         *qemu,
         *("-accel", "tcg,thread=single", "-machine", "pc", "-cpu", "qemu64", "-m", "768", "-nographic", "-no-reboot"),
         *("-nic", "none", "-kernel", str(kernel), "-initrd", str(initrd)),
-        *("-fsdev", "local,id=host,path=/,security_model=none,readonly=on,multidevs=remap"),
-        *("-device", "virtio-9p-pci,fsdev=host,mount_tag=host"),
+        *devices,
         # The kernel prints a warning for what is wrong, and stops at the first one.
         *("-append", "console=ttyS0 loglevel=5 panic=-1 oops=panic panic_on_warn=1"),
     ]
@@ -269,7 +272,7 @@ def main() -> None:
             ),
             encoding="ascii",
         )
-        add_modules(packages, release, initrd)
+        add_modules(packages.root / "lib/modules" / release, initrd, WANTED)
         (place / "initrd.cpio").write_bytes(archive(initrd))
         say(f"booting it; seed of the fuzzer: {arguments.seed}")
         said = boot(qemu, env, packages.root / f"boot/vmlinuz-{release}", place / "initrd.cpio", arguments.limit)

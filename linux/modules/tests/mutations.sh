@@ -62,6 +62,8 @@ must_fail "an average ages by a mean packet of no time" red.h 's/mean_packet_ns 
 must_fail "a ratio that does not fit is not cut off" prague.h 's/return U64_MAX;/;/'
 must_fail "a rate grows without end" prague_rate.h 's/law_min64(added, PRAGUE_MOST)/added/'
 must_fail "a cut rate falls below the lowest" prague.h 's/law_prague_max(left, PRAGUE_LOWEST_RATE)/left/'
+must_fail "all steps of slow start cost as much as the first" window.h 's/ + (law_mul(steps, steps) - steps) \/ 2//'
+must_fail "slow start goes beyond the clamp" window.h 's/(most - more) | //'
 must_fail "a packet is larger than the path's" prague_rate.h 's/(u16)law_min64(half, most)/(u16)half/'
 
 echo "bounds and guards of the laws: $noticed, none of them idle"
