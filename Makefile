@@ -86,6 +86,7 @@ test-all: check test test-linux test-web test-page test-docs test-wheel ## Prove
 
 check: setup $(VENV)/.test ## Check formatting, lints, arrows, citations and pages, as CI does before the tests
 	cargo fmt --all --check
+	cargo fmt --check --manifest-path linux/bpf/loader/Cargo.toml
 	cargo clippy --workspace --all-targets --quiet --profile ci -- -D warnings
 	cargo build --quiet --locked --manifest-path tests/no_std/Cargo.toml --target-dir target/no_std
 	$(DEV) check
@@ -100,6 +101,7 @@ generate: setup ## Write what is generated: reference pages, types, pages of pap
 
 fmt: $(VENV)/.test ## Format everything
 	cargo fmt --all
+	cargo fmt --manifest-path linux/bpf/loader/Cargo.toml
 	$(BIN)/ruff format $(PYTHON_ROOMS)
 
 page: setup $(PAGE)/node_modules/.done ## Build the page with the simulator for `shoal page` (needs node and npm)

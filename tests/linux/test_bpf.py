@@ -71,11 +71,12 @@ OWN_FILE_SYSTEM = ("unshare", "--mount", "sh", "-c", 'mount -t bpf bpf /sys/fs/b
 
 
 def test_transfers_are_those_of_the_modules_code(folder: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, BPF / "tests/transfers.py", folder], capture_output=True, text=True, check=False, timeout=280
-    )
+    # As of the tests on the real kernel, CI takes some for each commit.
+    names = ("ikr", "losses", "outage", "onesided-listener") if os.environ.get("SHOAL_KERNEL_TESTS") == "smoke" else ()
+    command = [sys.executable, BPF / "tests/transfers.py", folder, *names]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=280)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "12 scenarios agree" in done.stdout
+    assert f"{len(names) or 12} scenarios agree" in done.stdout
 
 
 def test_law_in_the_kernel_follows_the_models_vectors(folder: Path, tmp_path: Path) -> None:
@@ -112,6 +113,14 @@ def test_law_in_the_kernel_follows_the_models_vectors(folder: Path, tmp_path: Pa
     done = subprocess.run([*command, vectors], capture_output=True, text=True, check=False)
     assert done.returncode != 0
     assert ":500: the model says" in done.stderr
+
+
+def test_loader_has_no_lints(folder: Path) -> None:
+    crate = BPF / "loader/Cargo.toml"
+    command = ["cargo", "clippy", "--quiet", "--release", "--locked", "--all-targets", "--manifest-path", crate]
+    command += ["--target-dir", cache("bpf-loader"), "--", "-D", "warnings"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_loaded_while_the_command_lasts(folder: Path) -> None:
