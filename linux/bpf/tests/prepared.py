@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What transfers.py needs, compiled into a folder: the programs, their loader, paths that mark, and the replay.
+"""What transfers.py needs, compiled into a folder: the programs, their loader, paths that mark, and both replays.
 
 prepared.py FOLDER
 """
@@ -15,6 +15,7 @@ from shoal.linux import bpf
 from shoal.linux.commands import output
 
 HERE = Path(__file__).resolve().parent
+PROJECT = HERE.parents[2]
 # By name: threshold in bytes, and which packets are lost, of a queue of 4 Mbit/s.
 PATHS = {
     "marks": (30000, "0"),
@@ -34,6 +35,9 @@ def prepare(folder: Path) -> None:
     bpf.compile_program(HERE / "law_vectors.bpf.c", folder / "law_vectors.bpf.o")
     checked = ("-O1", "-g", "-fsanitize=undefined", "-fno-sanitize-recover=all", "-static-libubsan")
     warned = ("-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wno-unused-function")
+    command = ("cargo", "build", "--quiet", "--profile", "ci", "-p", "shoal-cc", "--example", "replay_operations")
+    output([*command, "--manifest-path", PROJECT / "Cargo.toml"])
+    shutil.copy2(PROJECT / "target/ci/examples/replay_operations", folder)
     output(["gcc", "-std=gnu11", *checked, *warned, "-o", folder / "replay_trace", HERE / "replay_trace.c"])
 
 

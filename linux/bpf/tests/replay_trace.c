@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #include <stddef.h>
 
+#include "noted.h"
 #include "../../modules/dctcp_ikr.h"
 #include "../../modules/dctcp_onesided.h"
 #include "../../modules/tests/replay.h"
@@ -57,6 +58,33 @@ static void shoal_run_reno(struct sock *sk, struct tcp_congestion_ops *reno)
 	(void)sk;
 	(void)reno;
 	ran_reno = true;
+}
+
+/* Operations of the law go here, for the model. */
+static FILE *operations;
+
+static void note(const char *operation, const struct law_window *before,
+		 const struct law_window *after, const char *arguments)
+{
+	const struct dctcp_sock *ca = inet_csk_ca(&now->socket);
+	const struct tcp_sock *tp = &now->socket;
+
+	if (operations)
+		fprintf(operations, "%td\t%s%s\t%u\t%u\t%u\t%u\t%u\t%u\n", now - flows, operation,
+			arguments, before ? before->cwnd : tp->snd_cwnd,
+			before ? before->ssthresh : tp->snd_ssthresh, ca->law.alpha,
+			after ? after->cwnd : tp->snd_cwnd,
+			after ? after->ssthresh : tp->snd_ssthresh, after ? after->cnt : ca->cnt);
+}
+
+static u32 growth_counts(void)
+{
+	return dctcp_parameters.host.ack_counting;
+}
+
+static u32 upper_bound(void)
+{
+	return now->socket.snd_cwnd_clamp;
 }
 
 /* Columns by their names in the first line. */
@@ -257,7 +285,7 @@ static void set(const struct parameter *parameters, char *text)
 	exit(2);
 }
 
-/* replay_trace TRACE dctcp_ikr|dctcp_onesided [PARAMETER=VALUE ...] */
+/* replay_trace TRACE dctcp_ikr|dctcp_onesided OPERATIONS [PARAMETER=VALUE ...] */
 int main(int argc, char **argv)
 {
 	static const struct dctcp_parameters of_ikr = {
@@ -268,14 +296,19 @@ int main(int argc, char **argv)
 	bool is_ikr = argc > 2 && !strcmp(argv[2], "dctcp_ikr");
 	struct row row = { 0 };
 	u64 calls = 0, connections = 0;
-	FILE *in = argc > 2 ? fopen(argv[1], "r") : NULL;
+	FILE *in = argc > 3 ? fopen(argv[1], "r") : NULL;
 
 	if (!in) {
-		perror(argc > 1 ? argv[1] : "usage: replay_trace TRACE PROGRAM");
+		perror(argc > 3 ? argv[1] : "usage: replay_trace TRACE PROGRAM OPERATIONS");
+		return 2;
+	}
+	operations = fopen(argv[3], "w");
+	if (!operations) {
+		perror(argv[3]);
 		return 2;
 	}
 	dctcp_parameters = is_ikr ? of_ikr : of_onesided;
-	for (int i = 3; i < argc; i++)
+	for (int i = 4; i < argc; i++)
 		set(is_ikr ? ikr : onesided, argv[i]);
 	row.file = argv[1];
 	while (next_row(in, &row)) {
@@ -283,6 +316,10 @@ int main(int argc, char **argv)
 		calls++;
 	}
 	fclose(in);
+	if (fclose(operations)) {
+		perror(argv[3]);
+		return 1;
+	}
 	for (int i = 0; i < MAX_FLOWS; i++)
 		connections += flows[i].calls > 0;
 	if (calls < 2 || !connections) {

@@ -133,7 +133,7 @@ def run(series: str, names: list[str], console: Path | None, limit_s: float) -> 
         shutil.copy(HERE / "transfers.py", initrd / "test")
         for program, goal in (("busybox", "busybox"), ("ip", "ip"), ("tc", "tc"), ("busybox", "sh")):
             add_program(initrd, shutil.which(program) or program, f"bin/{goal}")
-        for name in ("shoal-bpf", "replay_trace"):
+        for name in ("shoal-bpf", "replay_trace", "replay_operations"):
             add_libraries(initrd, initrd / "test" / name)
         add_python(initrd)
         add_modules(modules, initrd, WANTED)

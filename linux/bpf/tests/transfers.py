@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Transfers under each BPF program in two network namespaces, every call of which is replayed in user space.
 
-For each scenario: load the program with a trace, send over a path that marks (and drops), unload it, and let
-replay_trace give every call to the module's own code. Run as root on a machine that may be disturbed for a minute,
-or in a guest (stock_kernels.py).
+For each scenario: load the program with a trace, send over a path that marks (and drops), unload it, let replay_trace
+give every call to the module's own code, and replay_operations every operation of the law to the model. Run as root
+on a machine that may be disturbed for a minute, or in a guest (stock_kernels.py).
 
     transfers.py FOLDER [NAME ...]    # FOLDER: what prepared.py has made
 """
@@ -208,6 +208,15 @@ def missing(trace: Path, wants: tuple[str, ...]) -> list[str]:
     return [want for want in wants if not any(eval(want, {}, row) for row in rows)]  # noqa: S307
 
 
+def notices_other_gain(scenario: Scenario, folder: Path, trace: Path) -> bool:
+    """Whether the replay fails at alpha if the gain is another one than in the kernel."""
+    values = {**scenario.parameters, "gain_shift": 3}
+    words = [f"{name}={value}" for name, value in values.items()]
+    replay = [folder / "replay_trace", trace, scenario.program, os.devnull, *words]
+    done = subprocess.run(replay, capture_output=True, text=True, check=False)  # noqa: S603
+    return done.returncode == 1 and "alpha" in done.stderr
+
+
 def verified(log: Path) -> list[str]:
     """Functions in the verifier's log, with the instructions that it followed."""
     text = log.read_text(encoding="utf-8")
@@ -248,7 +257,13 @@ def run(scenario: Scenario, folder: Path) -> None:
         if absent := missing(trace, scenario.wants):
             sys.exit(f"{scenario.name}: no call with {', '.join(absent)}")
         values = [f"{name}={value}" for name, value in scenario.parameters.items()]
-        print(f"{scenario.name}: {command(folder / 'replay_trace', trace, scenario.program, *values).strip()}")
+        operations = Path(scratch, "operations.tsv")
+        print(
+            f"{scenario.name}: {command(folder / 'replay_trace', trace, scenario.program, operations, *values).strip()}"
+        )
+        print(f"{scenario.name}: {command(folder / 'replay_operations', operations).strip()}")
+        if ALPHA in scenario.wants and not notices_other_gain(scenario, folder, trace):
+            sys.exit(f"{scenario.name}: replay_trace does not notice another gain")
         print(f"{scenario.name}: the verifier followed {', '.join(verified(log))} instructions")
 
 

@@ -28,7 +28,8 @@ def build() -> None:
     """Compile the programs and their loader on this machine, once; later calls find them.
 
     Needs clang, cargo (Rust 1.85 or newer), gcc, make, pkg-config and the headers of libbpf, libelf and zlib, but no
-    root; what is missing is named with its package. The result lies in the user's cache folder.
+    root; what is missing is named with its package. Cargo fetches the loader's libraries (libbpf-rs) from its registry
+    the first time. The result lies in the user's cache folder.
 
     [bold]Example[/]
 
