@@ -9,7 +9,7 @@ const PARTS: &[(&str, &[&str])] = &[
     ("sender", &["/tcp/src/"]),
     ("controller", &["/cc/src/"]),
     ("meters", &["/measure/src/", "/sim/src/recorder"]),
-    ("port, wire", &["/sim/src/port", "/sim/src/wire", "/sim/src/card", "/sim/src/pool"]),
+    ("port, wire", &["/bottleneck/src/", "/sim/src/port", "/sim/src/card", "/sim/src/pool"]),
     ("queue law, store", &["/aqm/src/"]),
     ("network, routes", &["/sim/src/network"]),
     ("event queue", &["/sim/src/events", "/binary_heap"]),

@@ -10,6 +10,7 @@ use core::alloc::{GlobalAlloc, Layout};
 
 // Named so that they are linked.
 use shoal_aqm as _;
+use shoal_bottleneck as _;
 use shoal_cc as _;
 use shoal_netem as _;
 use shoal_packet as _;

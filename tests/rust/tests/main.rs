@@ -2,6 +2,7 @@
 
 mod applications;
 mod barriers;
+mod bottleneck;
 mod bounds;
 mod closed_loop;
 mod coexistence;

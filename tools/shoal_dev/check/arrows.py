@@ -14,7 +14,7 @@ from pathlib import Path
 from shoal_dev import ROOT
 
 HINT = "ARCHITECTURE.md shows the allowed arrows"
-CORE = {"units", "packet", "cc", "aqm", "tcp", "host", "netem"}
+CORE = {"units", "packet", "cc", "aqm", "tcp", "host", "netem", "bottleneck"}
 # What both planes share.
 LAB = {"scenario", "trace", "measure", "notices"}
 # room -> rooms it may use. ARCHITECTURE.md shows this table.
@@ -30,9 +30,11 @@ ALLOWED = {
     "host": {"units", "packet"},
     # What a path does to packets.
     "netem": {"units", "packet"},
+    # A link: a queue, a transmitter, and the way to the other end.
+    "bottleneck": {"units", "packet", "aqm", "netem"},
     # Derive macros; uses no room.
     "derive": set(),
-    "scenario": {"derive", "units", "cc", "aqm", "tcp", "host", "netem"},
+    "scenario": {"derive", "units", "cc", "aqm", "tcp", "host", "netem", "bottleneck"},
     "trace": {"units", "packet"},
     "measure": {"units", "packet", "scenario", "trace"},
     # Notices in results, the same on both planes.
@@ -56,6 +58,7 @@ LAWS = {
     "AnyController", "CongestionControl", "AckSample", "Signal", "Window", "Reduction",
     "Sender", "Receiver", "Output", "CaState", "Counters",
     "Netem", "LossState", "Prandom", "Correlated",
+    "Port", "Bottleneck",
 }  # fmt: skip
 # Libraries that core may use: pure arithmetic only.
 CORE_LIBRARIES = {"libm", "rand_core", "rand_xoshiro"}
@@ -133,7 +136,7 @@ def check_scenario_names() -> list[str]:
     problems = []
     for path in sorted((ROOT / "crates/lab/scenario/src").rglob("*.rs")):
         source = re.sub(r"//.*", "", path.read_text())
-        for uses in re.findall(r"\bshoal_(?:cc|aqm|tcp)::(\{[^}]*\}|\w+)", source):
+        for uses in re.findall(r"\bshoal_(?:cc|aqm|tcp|netem|bottleneck)::(\{[^}]*\}|\w+)", source):
             for name in LAWS.intersection(re.findall(r"\w+", uses)):
                 problems.append(f"{path.relative_to(ROOT)}: scenario may not use the law `{name}`")
     return problems

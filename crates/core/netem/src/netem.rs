@@ -95,12 +95,15 @@ impl Netem {
         self.mean_ns = signed_ns(delay);
     }
 
-    /// Takes a packet (`netem_enqueue`).
-    pub fn enqueue(&mut self, mut packet: Packet, now: Time) {
+    /// Takes a packet (`netem_enqueue`). Returns how many copies of it will arrive: one, none if it is lost or
+    /// corrupted, two if it is sent twice.
+    pub fn enqueue(&mut self, mut packet: Packet, now: Time) -> usize {
         if self.clears_ecn {
             packet.ecn = Ecn::NotEct;
         }
+        let before = self.sound;
         self.admit(packet, now, false);
+        self.sound - before
     }
 
     /// The order of the draws is the kernel's: duplication, loss, corruption, then all draws for the copy, then

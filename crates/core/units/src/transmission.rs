@@ -59,6 +59,17 @@ impl Transmission {
         self.changes = (!changes.is_empty()).then(|| Box::new(Changes { all: changes, next, down }));
     }
 
+    /// From `at` on the rate is `rate`, or the link is down if that is zero, and never changes again. Nothing has been
+    /// asked for that time or later, unless the link was down.
+    pub fn set(&mut self, at: Time, rate: Rate) {
+        if let Some(before) = at.as_picos().checked_sub(1).map(Time::from_picos) {
+            self.ready(before);
+        }
+        let down = self.changes.as_deref().is_some_and(|changes| changes.down);
+        self.look = if down { Time::ZERO } else { at };
+        self.changes = Some(Box::new(Changes { all: [RateChange { at, rate }].into(), next: 0, down }));
+    }
+
     /// The earliest time not before `at` at which a transmission can begin: `at` itself, or the end of the outage.
     /// [`Time::NEVER`] if the link stays down. Times must not decrease from one call to the next, except that what was
     /// asked for a time ahead may be asked again.
@@ -207,6 +218,22 @@ mod tests {
         assert_eq!(constant.span(1500, ms(1)), Span::from_micros(1200));
         constant.replan([].into());
         assert_eq!(constant.span(1500, ms(3)), Span::from_micros(1200));
+    }
+
+    #[test]
+    fn a_rate_that_is_set_takes_the_place_of_the_plan() {
+        let mut line = with_changes(&[(10, 20_000_000), (30, 5_000_000)]);
+        assert_eq!(line.span(1500, ms(20)), Span::from_micros(600));
+        line.set(ms(21), Rate::from_bps(0));
+        assert_eq!(line.ready(ms(21)), Time::NEVER);
+        line.set(ms(40), Rate::from_bps(40_000_000));
+        assert_eq!(line.ready(ms(39)), ms(40), "it is still down");
+        assert_eq!(line.ready(ms(40)), ms(40));
+        assert_eq!(line.span(1500, ms(50)), Span::from_micros(300));
+        // The rate of a link that was to have a constant one.
+        let mut constant = with_changes(&[]);
+        constant.set(ms(1), Rate::from_bps(20_000_000));
+        assert_eq!(constant.span(1500, ms(1)), Span::from_micros(600));
     }
 
     #[test]

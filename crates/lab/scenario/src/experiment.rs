@@ -1,12 +1,14 @@
 //! The resolved experiment that both planes run: base units, an explicit graph, one entry for each flow.
 
 mod flows;
+mod link_config;
 
 use crate::HostConfig;
 use crate::facts::bytes_in;
 use crate::size_distribution::SizeDistribution;
 pub use flows::{All, Flows};
 use shoal_aqm::{ClassesConfig, Ecn, Extent, MemoryShare, QueueConfig, Tunnels};
+use shoal_bottleneck::DelayChange;
 use shoal_cc::CcConfig;
 use shoal_netem::Impairments;
 use shoal_tcp::{EndpointConfig, Pacing};
@@ -303,8 +305,7 @@ impl Link {
     /// Seed of the generator behind the link's impairments, and the stream from which all else that is random about
     /// them is drawn, in an experiment with this seed.
     pub fn impairment_seed(&self, experiment_seed: u64) -> (u64, Stream) {
-        let mut stream = Stream::new(experiment_seed, &format!("impairments/{}", self.name));
-        (stream.uniform_u64(), stream)
+        shoal_bottleneck::impairment_seed(&self.name, experiment_seed)
     }
 }
 
@@ -350,15 +351,6 @@ pub struct OpportunitySchedule {
     pub opportunities: Arc<Opportunities>,
     /// Length of the intervals over which they have a mean rate.
     pub mean_over: Span,
-}
-
-/// The propagation delay of a link from some time on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct DelayChange {
-    /// When the delay changes, for packets that leave the transmitter then or later.
-    pub at: Time,
-    /// The new delay.
-    pub delay: Span,
 }
 
 /// A unidirectional link.

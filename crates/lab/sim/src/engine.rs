@@ -21,6 +21,7 @@ use crate::slots::{Slots, Whereabouts};
 pub use live::{Live, OtherPlan};
 pub(crate) use population::Keeping;
 use population::{Occupied, Population};
+use shoal_bottleneck::Observer;
 use shoal_measure::{FeedbackCounters, metered_window};
 use shoal_packet::{FlowId, Packet};
 use shoal_scenario::{Experiment, Flow};
@@ -314,7 +315,7 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
 
     #[inline]
     fn at_sender(&mut self, packet: &Packet, now: Time) {
-        if self.network.recorder.has_sink() {
+        if self.network.recorder.sees_packets() {
             // Departures are computed lazily: bring them up to date, so that the rows of the file are in
             // order of time.
             self.network.catch_up_monitored(now);

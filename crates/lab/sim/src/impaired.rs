@@ -1,91 +1,29 @@
-//! A wire that loses, delays, copies or reorders packets.
-//!
-//! Everything happens at its own time: what a packet meets depends on when others are asked for, so nothing is computed
-//! ahead as on other wires. Such a link therefore costs two events a packet and more.
+//! What the network keeps of a link with impairments, and says of it.
 
-use crate::moving_delay::MovingDelay;
 use shoal_measure::PathResult;
-use shoal_netem::{Counts, Impairments, Netem};
-use shoal_packet::{Packet, Ring};
-use shoal_scenario::{DelayChange, Link};
-use shoal_units::{Stream, Time};
-use std::collections::VecDeque;
-use std::sync::Arc;
+use shoal_netem::Counts;
+use shoal_scenario::Link;
+use shoal_units::Time;
 
-/// The impairments of a link in operation.
-pub(crate) struct Impaired {
-    netem: Netem,
-    /// What the kernel draws outside netem's own generator.
-    outside: Stream,
-    delay: MovingDelay,
-    /// Packets whose last bit has not left the transmitter; `enqueued` is when it does.
-    coming: VecDeque<Packet>,
+/// A link whose wire loses, delays, copies or reorders packets. What a packet meets depends on when others are asked
+/// for, so nothing is computed ahead as on other wires. Such a link therefore costs two events a packet and more.
+pub(crate) struct ImpairedLink {
     /// Time of the link's event in the event queue; any other is out of date.
     pub(crate) expected: Time,
-    before_window: Counts,
+    /// What had happened when the measurement began.
+    pub(crate) before_window: Counts,
 }
 
-impl Impaired {
-    pub(crate) fn new(link: &Link, impairments: &Impairments, seed: u64) -> Self {
-        let (seed, mut outside) = link.impairment_seed(seed);
-        Self {
-            netem: Netem::new(impairments, link.delay, seed, &mut outside),
-            outside,
-            delay: MovingDelay::new(link),
-            coming: VecDeque::new(),
-            expected: Time::NEVER,
-            before_window: Counts::default(),
-        }
+impl Default for ImpairedLink {
+    fn default() -> Self {
+        Self { expected: Time::NEVER, before_window: Counts::default() }
     }
+}
 
-    pub(crate) fn replan(&mut self, changes: Arc<[DelayChange]>) {
-        self.delay.replan(changes);
-    }
-
-    /// A packet comes, at the time that it carries.
-    pub(crate) fn put(&mut self, packet: Packet) {
-        self.coming.push_back(packet);
-    }
-
-    /// Carries out what happens by `now`; packets that reach the other end are appended to `arrived`, with the time.
-    pub(crate) fn advance(&mut self, now: Time, arrived: &mut Ring<Packet>) {
-        while let Some(at) = self.next_event().filter(|at| *at <= now) {
-            // At equal times those come first that are due.
-            let is_due = self.netem.next_event() == Some(at);
-            if !is_due && let Some(packet) = self.coming.pop_front() {
-                self.netem.set_delay(self.delay.at(at));
-                self.netem.enqueue(packet, at);
-            }
-            while let Some(packet) = self.netem.dequeue(at, &mut self.outside) {
-                arrived.push_back(&packet).enqueued = at;
-            }
-        }
-    }
-
-    /// When something happens next.
-    pub(crate) fn next_event(&self) -> Option<Time> {
-        let comes = self.coming.front().map(|packet| packet.enqueued);
-        [comes, self.netem.next_event()].into_iter().flatten().min()
-    }
-
-    /// Packets that will arrive, and those of which nothing has been decided.
-    pub(crate) fn len(&self) -> usize {
-        self.coming.len() + self.netem.len()
-    }
-
-    /// What has happened since the start of the run.
-    pub(crate) fn counts(&self) -> Counts {
-        self.netem.counts()
-    }
-
-    /// The measurement begins.
-    pub(crate) fn open_window(&mut self) {
-        self.before_window = self.netem.counts();
-    }
-
-    /// What has happened since the measurement began, for the result.
-    pub(crate) fn result(&self, link: &Link) -> PathResult {
-        let (now, before) = (self.netem.counts(), self.before_window);
+impl ImpairedLink {
+    /// What has happened since the measurement began, for the result, if `now` are the counts since the start.
+    pub(crate) fn result(&self, link: &Link, now: Counts) -> PathResult {
+        let before = self.before_window;
         PathResult {
             link: link.name.clone(),
             lost: Some(now.lost - before.lost),

@@ -23,7 +23,6 @@ mod flow;
 mod host_queues;
 mod hosts;
 mod impaired;
-mod moving_delay;
 mod network;
 mod outcome;
 mod pages;
@@ -36,7 +35,6 @@ mod queued_routes;
 mod recorder;
 mod slots;
 mod unmodelled;
-mod wire;
 
 pub use docs::DOCS;
 pub use engine::{Live, Options, OtherPlan, Progress, run};

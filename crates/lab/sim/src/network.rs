@@ -6,13 +6,14 @@ mod queues;
 use crate::card_queue::{CardQueue, segmenting_cards};
 use crate::events::{EventQueue, Key};
 use crate::host_queues::HostQueue;
-use crate::impaired::Impaired;
 use crate::outcome::Conservation;
 use crate::parts::Crossings;
 use crate::pool::Pools;
-use crate::port::{ALONE, Port, UNMONITORED};
+use crate::port::{ALONE, Port, new_port};
 use crate::recorder::Recorder;
+use shoal_bottleneck::{Observer, UNMONITORED};
 use shoal_measure::PathResult;
+use shoal_netem::Counts;
 use shoal_packet::Packet;
 use shoal_scenario::{Experiment, LinkId};
 use shoal_trace::{FlowEnd, SegmentEvent};
@@ -92,17 +93,18 @@ impl Network {
                 let probe = number.unwrap_or(UNMONITORED);
                 let card_queue = CardQueue::of(experiment, &segmenting, LinkId(index)).map(Box::new);
                 let mut port = match card_queue {
-                    Some(_) => Port::new(&CardQueue::without_limit(link), experiment.seed, probe),
-                    None => Port::new(link, experiment.seed, probe),
+                    Some(_) => new_port(&CardQueue::without_limit(link), experiment.seed, probe),
+                    None => new_port(link, experiment.seed, probe),
                 };
-                port.card_queue = card_queue;
-                port.member = pools.member(index);
-                port.hot.is_special |= port.member != ALONE;
+                port.far.card_queue = card_queue;
+                port.far.member = pools.member(index);
+                port.near_mut().is_special |= port.far.member != ALONE;
                 if let Some(tunnels) = &tunnels {
                     port.set_tunnels(tunnels);
                 }
                 if experiment.is_card(link) {
-                    port.become_card();
+                    port.near_mut().is_card = true;
+                    port.count_waiting_span();
                 }
                 port
             })
@@ -135,7 +137,7 @@ impl Network {
     /// [`Self::asked_until`].
     pub(crate) fn replan(&mut self, experiment: &Experiment) {
         for (port, link) in self.ports.iter_mut().zip(&experiment.links) {
-            port.replan(&link.schedule);
+            port.replan(link.schedule.rate.clone(), link.schedule.delay.clone());
         }
         self.recorder.collector.replan(experiment);
     }
@@ -163,12 +165,14 @@ impl Network {
     /// [`Time::ZERO`] if the host is not a node of its own, and therefore has no card.
     pub(crate) fn card_free(&self, route: u32) -> Time {
         let port = &self.ports[self.routes[route as usize] as usize];
-        if port.is_card { port.idle_from() } else { Time::ZERO }
+        if port.near().is_card { port.idle_from() } else { Time::ZERO }
     }
 
     /// Whether the card of the host at which a route begins takes a whole segment, which follows at once if it does.
     pub(crate) fn takes(&mut self, route: u32, bytes: u64, now: Time) -> bool {
-        self.ports[self.routes[route as usize] as usize].takes(bytes, now)
+        let port = &mut self.ports[self.routes[route as usize] as usize];
+        let begins = port.idle_from();
+        port.far.card_queue.as_mut().is_none_or(|queue| queue.takes(bytes, begins, now))
     }
 
     /// Time and link of the earliest event of any link.
@@ -194,13 +198,13 @@ impl Network {
     pub(crate) fn step(&mut self, key: Key, now: Time, arrived: &mut Packet) -> Option<Arrival> {
         let link = key.subject();
         let port = &mut self.ports[link as usize];
-        if port.hot.steps_apart {
+        if port.near().steps_apart {
             return self.step_special(key, now, arrived);
         }
         port.catch_up(now, &mut self.recorder);
         let has_arrived = port.deliver(now, arrived);
         let next = port.next_event();
-        port.hot.pending = next.is_some();
+        port.near_mut().pending = next.is_some();
         self.event_queue.replace_next(next.map(|time| Key::link(time, link)));
         if has_arrived { self.forward(arrived, now) } else { None }
     }
@@ -230,14 +234,14 @@ impl Network {
     fn enter_hop(&mut self, packet: &Packet, now: Time) {
         let link = self.routes[packet.route as usize];
         let port = &mut self.ports[link as usize];
-        if port.hot.is_special {
+        if port.near().is_special {
             return self.enter_special(packet, link, now);
         }
         if let Some((left, is_marked)) = port.pass(packet, now, &mut self.recorder) {
-            if port.hot.has_chained {
+            if port.near().has_chained {
                 return self.send_on(packet, link, left, is_marked);
             }
-            port.hot.wire.put(packet, left, is_marked);
+            port.put(packet, left, is_marked);
         }
         self.expect(link);
     }
@@ -252,16 +256,16 @@ impl Network {
     fn send_on(&mut self, packet: &Packet, mut link: u32, mut left: Time, mut is_marked: bool) {
         let mut place = packet.route + 1;
         loop {
-            let (hot, next) = (&self.ports[link as usize].hot, self.routes[place as usize]);
-            if !hot.has_chained || next >= TO_CARD || !self.ports[next as usize].hot.is_chained {
+            let (port, next) = (&self.ports[link as usize], self.routes[place as usize]);
+            if !port.near().has_chained || next >= TO_CARD || !self.ports[next as usize].near().is_chained {
                 break;
             }
-            let arrival = left + hot.wire.delay();
+            let arrival = left + port.delay();
             let passed = self.ports[next as usize].pass_unseen(packet, &mut is_marked, arrival);
             let Some(passed) = passed else { return self.recorder.on_lost(packet) };
             (link, place, left) = (next, place + 1, passed);
         }
-        self.ports[link as usize].hot.wire.put(packet, left, is_marked).route = place;
+        self.ports[link as usize].put(packet, left, is_marked).route = place;
         match self.crossing(link) {
             Some(crossing) => self.expect_at_crossing(link, crossing),
             None => self.expect(link),
@@ -283,7 +287,7 @@ impl Network {
     /// Puts the next event of a port in the event queue, unless the port has none or it is there already.
     #[inline]
     fn expect(&mut self, link: u32) {
-        if !self.ports[link as usize].hot.pending {
+        if !self.ports[link as usize].near().pending {
             self.expect_first(link);
         }
     }
@@ -293,7 +297,7 @@ impl Network {
     fn expect_first(&mut self, link: u32) {
         let port = &mut self.ports[link as usize];
         if let Some(time) = port.next_event() {
-            port.hot.pending = true;
+            port.near_mut().pending = true;
             self.event_queue.push(Key::link(time, link));
         }
     }
@@ -307,7 +311,7 @@ impl Network {
             return self.enter_host_queue(packet, link, now);
         }
         let port = &mut self.ports[link as usize];
-        if port.member == ALONE {
+        if port.far.member == ALONE {
             port.arrive(packet, now, &mut self.recorder);
         } else {
             self.arrive_at_shared(packet, link, now);
@@ -315,16 +319,16 @@ impl Network {
         if let Some(crossing) = self.crossing(link) {
             return self.expect_at_crossing(link, crossing);
         }
-        if self.ports[link as usize].impaired().is_none() {
+        if self.ports[link as usize].far.impaired.is_none() {
             return self.expect(link);
         }
         let port = &mut self.ports[link as usize];
-        let (next, pending) = (port.next_event_of_impaired(), port.hot.pending);
-        let (Some(time), Some(impaired)) = (next, port.impaired_mut()) else { return };
+        let (next, pending) = (port.next_event_of_impaired(), port.near().pending);
+        let (Some(time), Some(impaired)) = (next, &mut port.far.impaired) else { return };
         // What comes may happen before all that was expected. The event in the queue is then out of date.
         if !pending || time < impaired.expected {
             impaired.expected = time;
-            port.hot.pending = true;
+            port.near_mut().pending = true;
             self.event_queue.push(Key::link(time, link));
         }
     }
@@ -342,19 +346,20 @@ impl Network {
             return self.step_crossing(link, crossing, now, arrived);
         }
         let port = &mut self.ports[link as usize];
-        if port.impaired().is_some_and(|impaired| impaired.expected != key.time()) {
+        if port.far.impaired.as_ref().is_some_and(|impaired| impaired.expected != key.time()) {
             self.event_queue.replace_next(None);
             return None;
         }
         port.catch_up(now, &mut self.recorder);
-        port.advance(now);
+        port.advance(now, &mut self.recorder);
         let has_arrived = port.deliver(now, arrived);
-        if port.member != ALONE {
-            self.pools.settle(port.member, port);
+        if port.far.member != ALONE {
+            self.pools.settle(port.far.member, port);
         }
-        let next = if port.impaired().is_some() { port.next_event_of_impaired() } else { port.next_event() };
-        port.hot.pending = next.is_some();
-        if let Some(impaired) = port.impaired_mut() {
+        let next =
+            if port.far.impaired.is_some() { port.next_event_of_impaired() } else { port.next_event() };
+        port.near_mut().pending = next.is_some();
+        if let Some(impaired) = &mut port.far.impaired {
             impaired.expected = next.unwrap_or(Time::NEVER);
         }
         self.event_queue.replace_next(next.map(|time| Key::link(time, link)));
@@ -362,7 +367,7 @@ impl Network {
     }
 
     fn arrive_at_shared(&mut self, packet: &Packet, link: u32, now: Time) {
-        let member = self.ports[link as usize].member;
+        let member = self.ports[link as usize].far.member;
         // Events that are due at the port itself come first, too.
         self.ports[link as usize].report(now, &mut self.recorder);
         self.pools.settle(member, &self.ports[link as usize]);
@@ -387,8 +392,8 @@ impl Network {
     fn catch_up(&mut self, link: u32, now: Time) {
         let port = &mut self.ports[link as usize];
         port.report(now, &mut self.recorder);
-        if port.member != ALONE {
-            self.pools.settle(port.member, port);
+        if port.far.member != ALONE {
+            self.pools.settle(port.far.member, port);
         }
     }
 
@@ -403,22 +408,22 @@ impl Network {
         for link in 0..self.links {
             let is_crossing = self.crossing(link).is_some();
             let port = &mut self.ports[link as usize];
-            port.close(&self.recorder);
-            port.hot.steps_apart = port.hot.is_special && (is_crossing || !port.is_closed());
+            port.close(port.far.member != ALONE, &self.recorder);
+            port.near_mut().steps_apart = port.near().is_special && (is_crossing || !port.is_closed());
         }
         for (link, source) in (0u32..).zip(single_sources(experiment)) {
             let Some(source) = source else { continue };
             let is_apart = |network: &Self, link: u32| {
                 let port = &network.ports[link as usize];
-                port.member != ALONE || port.hot.is_special && network.crossing(link).is_none()
+                port.far.member != ALONE || port.near().is_special && network.crossing(link).is_none()
             };
             if is_apart(self, link) || is_apart(self, source) {
                 continue;
             }
             if self.ports[link as usize].is_unseen() && self.ports[source as usize].knows_departures() {
-                self.ports[link as usize].hot.is_chained = true;
+                self.ports[link as usize].near_mut().is_chained = true;
                 // What comes to a link between parts has its event in each of them.
-                self.ports[source as usize].hot.has_chained |= self.crossing(source).is_none();
+                self.ports[source as usize].near_mut().has_chained |= self.crossing(source).is_none();
             }
         }
     }
@@ -426,24 +431,31 @@ impl Network {
     /// The measurement begins.
     pub(crate) fn open_window(&mut self) {
         for link in &self.impaired {
-            if let Some(impaired) = self.ports[*link as usize].impaired_mut() {
-                impaired.open_window();
+            let port = &mut self.ports[*link as usize];
+            let counts = port.impairment_counts().unwrap_or_default();
+            if let Some(impaired) = &mut port.far.impaired {
+                impaired.before_window = counts;
             }
         }
     }
 
-    fn impaired(&self) -> impl Iterator<Item = (u32, &Impaired)> {
-        self.impaired.iter().filter_map(|link| Some((*link, self.ports[*link as usize].impaired()?)))
+    /// The links with impairments, and what has happened there since the start of the run.
+    fn impaired(&self) -> impl Iterator<Item = (u32, Counts)> {
+        self.impaired.iter().filter_map(|link| Some((*link, self.ports[*link as usize].impairment_counts()?)))
     }
 
     /// What the links with impairments did inside the measurement window.
     pub(crate) fn paths(&self, experiment: &Experiment) -> Vec<PathResult> {
-        self.impaired().map(|(link, impaired)| impaired.result(&experiment.links[link as usize])).collect()
+        let result = |(link, counts): (u32, Counts)| {
+            let impaired = self.ports[link as usize].far.impaired.as_ref()?;
+            Some(impaired.result(&experiment.links[link as usize], counts))
+        };
+        self.impaired().filter_map(result).collect()
     }
 
     /// The balance of packets since the start of the run.
     pub(crate) fn conservation(&self) -> Conservation {
-        let counts = || self.impaired().map(|(_, impaired)| impaired.counts());
+        let counts = || self.impaired().map(|(_, counts)| counts);
         Conservation {
             sent: self.sent,
             delivered: self.delivered,

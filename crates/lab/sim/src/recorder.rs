@@ -1,6 +1,7 @@
 //! Reports to the collector what the queues of monitored links did, and to a writer of files each packet.
 
-use shoal_aqm::Verdict;
+use shoal_aqm::{Start, Verdict};
+use shoal_bottleneck::Observer;
 use shoal_measure::{Collector, Departure, QueueMeter};
 use shoal_packet::{Backlog, Class, Packet, Reason};
 use shoal_scenario::Experiment;
@@ -31,65 +32,10 @@ impl Recorder {
         Self { collector: Collector::new(experiment), sink, has_classes }
     }
 
-    /// Whether packets are reported one by one.
-    #[inline]
-    pub(crate) fn has_sink(&self) -> bool {
-        self.sink.is_some()
-    }
     pub(crate) fn on_sender(&mut self, now: Time, packet: &Packet) {
         if let Some(sink) = &mut self.sink {
             sink.on_sender(now, packet);
         }
-    }
-
-    /// A packet arrives, finds one backlog and leaves another one behind. It is as it arrived: its class is the one it
-    /// had before a mark.
-    #[inline]
-    pub(crate) fn on_arrival(
-        &mut self,
-        link: u32,
-        packet: &Packet,
-        found: Backlog,
-        verdict: Verdict,
-        waiting: Backlog,
-        now: Time,
-    ) {
-        self.collector.on_arrival(link, Class::of(packet), now);
-        if self.has_classes || self.sink.is_some() {
-            self.on_arrival_in_detail(link, packet, found, now);
-        }
-        if packet.ecn.is_ce() {
-            self.collector.on_marked_arrival(link, now);
-        }
-        match verdict {
-            Verdict::Queued { mark: None } | Verdict::Displaced => {}
-            // A mark of a queue before this one stays what it is.
-            Verdict::Queued { mark: Some(_) } if packet.ecn.is_ce() => {}
-            Verdict::Queued { mark: Some(reason) } => self.on_mark(link, packet, reason, waiting, now, now),
-            Verdict::Dropped(reason) => return self.on_drop(link, packet, reason, waiting, now),
-        }
-        self.collector.on_queued(link, Class::of(packet), waiting, now);
-        if self.has_classes {
-            self.of_class(link, packet, |meter, class| meter.on_enter(now, class, packet.size.into()));
-        }
-    }
-
-    /// A packet that is not dropped finds nothing before it, and its transmission begins. Returns false, without an
-    /// effect, if there is more to record than that.
-    #[inline]
-    pub(crate) fn on_passing(
-        &mut self,
-        link: u32,
-        packet: &Packet,
-        verdict: Verdict,
-        departure: Departure,
-        now: Time,
-    ) -> bool {
-        let is_plain = matches!(verdict, Verdict::Queued { mark: None }) && !packet.ecn.is_ce();
-        is_plain
-            && !self.has_classes
-            && self.sink.is_none()
-            && self.collector.on_passing(link, departure, now)
     }
 
     /// The part of an arrival that few runs record.
@@ -114,20 +60,6 @@ impl Recorder {
         }
     }
 
-    /// Queue protection has sent the packet that arrived to the classic queue.
-    #[cold]
-    pub(crate) fn on_redirection(&mut self, link: u32, packet: &Packet, now: Time) {
-        self.collector.on_redirection(link, now);
-        if self.has_classes {
-            self.of_class(link, packet, |meter, _| meter.on_redirection(now));
-        }
-    }
-
-    /// A packet is dropped at any link, monitored or not.
-    pub(crate) fn on_lost(&mut self, packet: &Packet) {
-        self.collector.on_lost(packet.flow.0);
-    }
-
     /// An arrival is dropped.
     #[inline(never)]
     fn on_drop(&mut self, link: u32, packet: &Packet, reason: Reason, backlog: Backlog, now: Time) {
@@ -137,61 +69,6 @@ impl Recorder {
         }
         if self.sink.is_some() {
             self.emit(link, PacketEvent::Drop, packet, backlog, now, now, Some(reason));
-        }
-    }
-
-    #[inline]
-    pub(crate) fn on_departure(
-        &mut self,
-        link: u32,
-        packet: &Packet,
-        mark: Option<Reason>,
-        wire_bytes: u32,
-        backlog: Backlog,
-        at: Time,
-    ) {
-        if let Some(reason) = mark {
-            self.on_mark(link, packet, reason, backlog, packet.enqueued, at);
-        }
-        let departure = Departure {
-            flow: packet.flow.0,
-            class: Class::of(packet),
-            has_data: packet.payload > 0,
-            sojourn: at - packet.enqueued,
-            wire_bytes,
-        };
-        self.collector.on_departure(link, departure, backlog, at);
-        if self.has_classes {
-            self.of_class(link, packet, |meter, class| {
-                meter.on_exit(at, class, packet.size.into());
-                meter.on_departure(at, class, at - packet.enqueued, wire_bytes);
-            });
-        }
-        if self.sink.is_some() {
-            self.emit(link, PacketEvent::Depart, packet, backlog, packet.enqueued, at, None);
-        }
-    }
-
-    /// A packet that waited was dropped, on departure or to make room.
-    #[inline]
-    pub(crate) fn on_drop_from_queue(
-        &mut self,
-        link: u32,
-        packet: &Packet,
-        reason: Reason,
-        backlog: Backlog,
-        at: Time,
-    ) {
-        let (flow, class) = (packet.flow.0, Class::of(packet));
-        self.collector.on_drop_from_queue(link, flow, class, reason, backlog, at);
-        if self.has_classes {
-            self.of_class(link, packet, |meter, class| {
-                meter.on_exit(at, class, packet.size.into());
-                meter.on_drop(at, class, reason);
-            });
-        }
-        if self.sink.is_some() {
-            self.emit(link, PacketEvent::Drop, packet, backlog, packet.enqueued, at, Some(reason));
         }
     }
 
@@ -238,5 +115,142 @@ impl Recorder {
             sojourn_ps: (at - since).as_picos(),
         };
         sink.on_event(row, packet, reason);
+    }
+}
+
+impl Observer for Recorder {
+    /// Whether packets are reported one by one.
+    #[inline]
+    fn sees_packets(&self) -> bool {
+        self.sink.is_some()
+    }
+
+    /// A packet arrives, finds one backlog and leaves another one behind. It is as it arrived: its class is the one it
+    /// had before a mark.
+    #[inline]
+    fn on_arrival(
+        &mut self,
+        link: u32,
+        packet: &Packet,
+        found: Backlog,
+        verdict: Verdict,
+        waiting: Backlog,
+        now: Time,
+    ) {
+        self.collector.on_arrival(link, Class::of(packet), now);
+        if self.has_classes || self.sink.is_some() {
+            self.on_arrival_in_detail(link, packet, found, now);
+        }
+        if packet.ecn.is_ce() {
+            self.collector.on_marked_arrival(link, now);
+        }
+        match verdict {
+            Verdict::Queued { mark: None } | Verdict::Displaced => {}
+            // A mark of a queue before this one stays what it is.
+            Verdict::Queued { mark: Some(_) } if packet.ecn.is_ce() => {}
+            Verdict::Queued { mark: Some(reason) } => self.on_mark(link, packet, reason, waiting, now, now),
+            Verdict::Dropped(reason) => return self.on_drop(link, packet, reason, waiting, now),
+        }
+        self.collector.on_queued(link, Class::of(packet), waiting, now);
+        if self.has_classes {
+            self.of_class(link, packet, |meter, class| meter.on_enter(now, class, packet.size.into()));
+        }
+    }
+
+    /// Queue protection has sent the packet that arrived to the classic queue.
+    #[cold]
+    fn on_redirection(&mut self, link: u32, packet: &Packet, now: Time) {
+        self.collector.on_redirection(link, now);
+        if self.has_classes {
+            self.of_class(link, packet, |meter, _| meter.on_redirection(now));
+        }
+    }
+
+    #[inline]
+    fn on_departure(
+        &mut self,
+        link: u32,
+        packet: &Packet,
+        mark: Option<Reason>,
+        wire_bytes: u32,
+        backlog: Backlog,
+        at: Time,
+    ) {
+        if let Some(reason) = mark {
+            self.on_mark(link, packet, reason, backlog, packet.enqueued, at);
+        }
+        let departure = Departure {
+            flow: packet.flow.0,
+            class: Class::of(packet),
+            has_data: packet.payload > 0,
+            sojourn: at - packet.enqueued,
+            wire_bytes,
+        };
+        self.collector.on_departure(link, departure, backlog, at);
+        if self.has_classes {
+            self.of_class(link, packet, |meter, class| {
+                meter.on_exit(at, class, packet.size.into());
+                meter.on_departure(at, class, at - packet.enqueued, wire_bytes);
+            });
+        }
+        if self.sink.is_some() {
+            self.emit(link, PacketEvent::Depart, packet, backlog, packet.enqueued, at, None);
+        }
+    }
+
+    /// A packet that waited was dropped, on departure or to make room.
+    #[inline]
+    fn on_drop_from_queue(&mut self, link: u32, packet: &Packet, reason: Reason, backlog: Backlog, at: Time) {
+        let (flow, class) = (packet.flow.0, Class::of(packet));
+        self.collector.on_drop_from_queue(link, flow, class, reason, backlog, at);
+        if self.has_classes {
+            self.of_class(link, packet, |meter, class| {
+                meter.on_exit(at, class, packet.size.into());
+                meter.on_drop(at, class, reason);
+            });
+        }
+        if self.sink.is_some() {
+            self.emit(link, PacketEvent::Drop, packet, backlog, packet.enqueued, at, Some(reason));
+        }
+    }
+
+    #[inline]
+    fn on_start(&mut self, link: u32, start: &Start, wire_bytes: u32, waiting: Backlog) {
+        self.collector.on_departure(link, departure(start, wire_bytes), waiting, start.at);
+    }
+
+    /// A packet that is not dropped finds nothing before it, and its transmission begins. Returns false, without an
+    /// effect, if there is more to record than that.
+    #[inline]
+    fn on_passing(
+        &mut self,
+        link: u32,
+        packet: &Packet,
+        verdict: Verdict,
+        start: &Start,
+        wire_bytes: u32,
+        now: Time,
+    ) -> bool {
+        let is_plain = matches!(verdict, Verdict::Queued { mark: None }) && !packet.ecn.is_ce();
+        is_plain
+            && !self.has_classes
+            && self.sink.is_none()
+            && self.collector.on_passing(link, departure(start, wire_bytes), now)
+    }
+
+    /// A packet is dropped at any link, monitored or not.
+    fn on_lost(&mut self, packet: &Packet) {
+        self.collector.on_lost(packet.flow.0);
+    }
+}
+
+#[inline]
+fn departure(start: &Start, wire_bytes: u32) -> Departure {
+    Departure {
+        flow: start.flow.0,
+        class: start.class,
+        has_data: start.has_data,
+        sojourn: start.at - start.since,
+        wire_bytes,
     }
 }

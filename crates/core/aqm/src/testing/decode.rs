@@ -17,6 +17,11 @@ impl<'a> Input<'a> {
         Self { rest: bytes }
     }
 
+    /// Whether all bytes are read.
+    pub const fn is_empty(&self) -> bool {
+        self.rest.is_empty()
+    }
+
     /// The next byte.
     pub fn byte(&mut self) -> u8 {
         match self.rest.split_first() {

@@ -2,10 +2,11 @@
 
 mod forms;
 
+use shoal_bottleneck::DelayChange;
 use shoal_units::{Rate, RateChange, Span, Time};
 
 use super::Context;
-use crate::experiment::{DelayChange, Link, Note, Schedule};
+use crate::experiment::{Link, Note, Schedule};
 use crate::quantity::DataRate;
 use crate::remarks::Table;
 use crate::schema::{LinkChange, LinkSchedule};

@@ -12,7 +12,7 @@ impl Network {
     /// Makes the network the part `part` of a division.
     pub(crate) fn become_part(&mut self, division: &Arc<Division>, part: u32) {
         for crossing in &division.crossings {
-            self.ports[crossing.link as usize].hot.is_special = true;
+            self.ports[crossing.link as usize].near_mut().is_special = true;
         }
         self.crossings = Some(Box::new(Crossings::new(Arc::clone(division), part)));
     }
@@ -87,11 +87,11 @@ impl Network {
         let port = &mut self.ports[link as usize];
         port.catch_up(now, &mut self.recorder);
         let has_arrived = port.deliver(now, arrived);
-        if port.member != ALONE {
-            self.pools.settle(port.member, port);
+        if port.far.member != ALONE {
+            self.pools.settle(port.far.member, port);
         }
         let next = port.next_event();
-        port.hot.pending = next.is_some();
+        port.near_mut().pending = next.is_some();
         self.event_queue.replace_next(next.map(|time| Key::link(time, link)));
         crossings.touch(crossing);
         if !has_arrived {
@@ -99,7 +99,7 @@ impl Network {
         }
         let hop = Self::hop(&self.routes, arrived.route);
         // On one thread the packet is sent on without an event.
-        self.uncounted += u64::from(hop.is_some_and(|hop| self.ports[hop as usize].hot.is_chained));
+        self.uncounted += u64::from(hop.is_some_and(|hop| self.ports[hop as usize].near().is_chained));
         let stays = crossings.leave(crossing, hop);
         if stays { self.forward(arrived, now) } else { None }
     }

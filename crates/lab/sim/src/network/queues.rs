@@ -3,7 +3,7 @@
 use super::{Arrival, Network, Rare};
 use crate::events::Key;
 use crate::host_queues::HostQueue;
-use crate::port::Port;
+use crate::port::of_host_queue;
 use shoal_host::Quanta;
 use shoal_packet::Packet;
 use shoal_units::Time;
@@ -14,7 +14,7 @@ impl Network {
     /// what a route begins with that passes it.
     pub(crate) fn add_host_queue(&mut self, quanta: Quanta, first: u32, card: Option<u32>) -> u32 {
         self.host_queues.push(HostQueue::new(quanta, first, card));
-        self.ports.push(Port::of_host_queue());
+        self.ports.push(of_host_queue());
         count_u32(self.ports.len() - 1)
     }
 

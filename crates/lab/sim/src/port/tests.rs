@@ -1,6 +1,6 @@
 //! The lazy port against an eager one, and against queueing theory.
 
-use super::{Port, UNMONITORED};
+use super::{ALONE, Port, new_port};
 use crate::recorder::{PacketSink, Recorder};
 use proptest::prelude::*;
 use shoal_aqm::{
@@ -10,10 +10,10 @@ use shoal_aqm::{
     MarkSpacing, NativeMarking, PieConfig, ProtectionConfig, Queue, QueueConfig, RedConfig, RedParameters,
     SchedulerConfig, Service, ShaperConfig, StepConfig, Tossing, Verdict,
 };
+use shoal_bottleneck::{DelayChange, UNMONITORED};
 use shoal_packet::{Class, Ecn, FlowId, Packet, Reason, Seq};
 use shoal_scenario::{
-    App, DelayChange, Experiment, Flow, Link, LinkId, Node, NodeId, OpportunitySchedule, Schedule,
-    TraceConfig,
+    App, Experiment, Flow, Link, LinkId, Node, NodeId, OpportunitySchedule, Schedule, TraceConfig,
 };
 use shoal_trace::{PacketEvent, PacketRow};
 use shoal_units::{Opportunities, Rate, RateChange, Serialiser, Span, Stream, Time};
@@ -392,8 +392,8 @@ fn lazy(
 ) -> Vec<Fate> {
     let log = Log::default();
     let mut recorder = recorder(config.clone(), schedule, Some(Box::new(log.clone())));
-    let mut port = Port::new(&link(config.clone(), schedule), SEED, probe);
-    port.close(&recorder);
+    let mut port = new_port(&link(config.clone(), schedule), SEED, probe);
+    port.close(port.far.member != ALONE, &recorder);
     let delivered = drive(&mut port, &mut recorder, arrivals, looks);
     let mut fates = std::mem::take(&mut *log.0.lock().unwrap());
     fates.extend(delivered);
@@ -434,9 +434,9 @@ fn drive(port: &mut Port, recorder: &mut Recorder, arrivals: &[Packet], looks: &
 /// What the meters of a port say that is open or closed, where it can be.
 fn metered(config: &QueueConfig, arrivals: &[Packet], looks: &[Time], is_closed: bool) -> String {
     let mut recorder = recorder(config.clone(), &Schedule::default(), None);
-    let mut port = Port::new(&link(config.clone(), &Schedule::default()), SEED, 0);
+    let mut port = new_port(&link(config.clone(), &Schedule::default()), SEED, 0);
     if is_closed {
-        port.close(&recorder);
+        port.close(port.far.member != ALONE, &recorder);
     }
     let delivered = drive(&mut port, &mut recorder, arrivals, looks);
     let end = Time::ZERO + Span::from_secs(999);
@@ -462,7 +462,7 @@ fn every_event_tells_what_waits_after_it() {
     let config = QueueConfig::Fifo(FifoConfig { limit: Extent::Packets(2) });
     let log = Backlogs::default();
     let mut recorder = recorder(config.clone(), &Schedule::default(), Some(Box::new(log.clone())));
-    let mut port = Port::new(&link(config, &Schedule::default()), SEED, 0);
+    let mut port = new_port(&link(config, &Schedule::default()), SEED, 0);
     // 1500 B and 38 B of overhead take 1230.4 us at 10 Mbit/s. The first packet is sent at once, the second and third
     // wait, the fourth finds both places taken.
     for (index, at_us) in [0, 100, 200, 300].into_iter().enumerate() {
@@ -788,9 +788,9 @@ fn the_property_above_sees_marks_and_drops() {
 fn mean_wait(arrivals: &[Packet]) -> f64 {
     let fifo = QueueConfig::Fifo(FifoConfig { limit: Extent::Unlimited });
     let mut recorder = recorder(fifo.clone(), &Schedule::default(), None);
-    let mut port = Port::new(&link(fifo, &Schedule::default()), SEED, UNMONITORED);
+    let mut port = new_port(&link(fifo, &Schedule::default()), SEED, UNMONITORED);
     let service = Serialiser::new(RATE).span(1538);
-    port.close(&recorder);
+    port.close(port.far.member != ALONE, &recorder);
     let mut packet = Packet::empty(FlowId(0), 0);
     let mut waits = 0u128;
     let mut take = |port: &mut Port, now: Time| {

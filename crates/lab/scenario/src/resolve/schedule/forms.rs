@@ -2,10 +2,11 @@
 
 use std::f64::consts::TAU;
 
+use shoal_bottleneck::DelayChange;
 use shoal_units::{Rate, RateChange, Span, Time};
 
 use super::{MAX_CHANGES, Start, is_zero, rounded, whole};
-use crate::experiment::{DelayChange, OpportunitySchedule, Schedule};
+use crate::experiment::{OpportunitySchedule, Schedule};
 use crate::remarks::Table;
 use crate::resolve::Context;
 use crate::schema::LinkSchedule;

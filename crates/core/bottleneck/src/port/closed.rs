@@ -1,9 +1,8 @@
 //! The head of a link whose packets go straight onto the wire: see [`shoal_aqm::Closed`].
 
 use super::{Hot, UNMONITORED};
-use crate::recorder::Recorder;
+use crate::Observer;
 use shoal_aqm::{AnyClosed, Backlog, Start, Verdict, Watch};
-use shoal_measure::Departure;
 use shoal_packet::{Ecn, Packet};
 use shoal_units::{Serialiser, Stream, Time};
 
@@ -41,15 +40,15 @@ impl Closed {
     pub(super) fn arrive(
         &mut self,
         packet: &Packet,
-        hot: &mut Hot,
+        hot: &mut Hot<impl Sized>,
         now: Time,
-        recorder: &mut Recorder,
+        observer: &mut impl Observer,
     ) -> Option<bool> {
         let overhead = self.overhead;
         let is_marked = self
-            .pass(packet.size, hot, now, |judge, start| judge.arrive(packet, overhead, start, now, recorder));
+            .pass(packet.size, hot, now, |judge, start| judge.arrive(packet, overhead, start, now, observer));
         if is_marked.is_none() {
-            recorder.on_lost(packet);
+            observer.on_lost(packet);
         }
         is_marked
     }
@@ -61,7 +60,7 @@ impl Closed {
         &mut self,
         packet: &Packet,
         is_marked: &mut bool,
-        hot: &mut Hot,
+        hot: &mut Hot<impl Sized>,
         now: Time,
     ) -> bool {
         let was_marked = *is_marked;
@@ -79,7 +78,7 @@ impl Closed {
     fn pass(
         &mut self,
         size: u16,
-        hot: &mut Hot,
+        hot: &mut Hot<impl Sized>,
         now: Time,
         ask: impl FnOnce(&mut Judge, Time) -> Verdict,
     ) -> Option<bool> {
@@ -98,9 +97,9 @@ impl Closed {
 
     /// Reports the transmissions that have begun by `now`.
     #[inline]
-    pub(super) fn catch_up(&mut self, now: Time, recorder: &mut Recorder) {
+    pub(super) fn catch_up(&mut self, now: Time, observer: &mut impl Observer) {
         if let Some(judge) = &mut self.judge {
-            judge.leave(self.overhead, now, recorder);
+            judge.leave(self.overhead, now, observer);
         }
     }
 
@@ -129,13 +128,13 @@ impl Judge {
         overhead: u32,
         start: Time,
         now: Time,
-        recorder: &mut Recorder,
+        observer: &mut impl Observer,
     ) -> Verdict {
         let Self { queue, random, probe } = self;
         if *probe == UNMONITORED {
             return queue.arrive(packet, start, now, random, &mut ());
         }
-        let mut probe = Probe { number: *probe, overhead, arrival: Some((packet, now)), recorder };
+        let mut probe = Probe { number: *probe, overhead, arrival: Some((packet, now)), observer };
         queue.arrive(packet, start, now, random, &mut probe)
     }
 
@@ -147,57 +146,50 @@ impl Judge {
     }
 
     /// The packets leave whose transmission has begun by `now`.
-    fn leave(&mut self, overhead: u32, now: Time, recorder: &mut Recorder) {
+    fn leave(&mut self, overhead: u32, now: Time, observer: &mut impl Observer) {
         if self.probe == UNMONITORED {
             self.queue.leave(now, &mut ());
         } else {
-            let mut probe = Probe { number: self.probe, overhead, arrival: None, recorder };
+            let mut probe = Probe { number: self.probe, overhead, arrival: None, observer };
             self.queue.leave(now, &mut probe);
         }
     }
 }
 
 /// Reports what happens at a monitored port.
-struct Probe<'a> {
+struct Probe<'a, O> {
     number: u32,
     overhead: u32,
     /// The packet that arrives, and when.
     arrival: Option<(&'a Packet, Time)>,
-    recorder: &'a mut Recorder,
+    observer: &'a mut O,
 }
 
-impl Probe<'_> {
+impl<O> Probe<'_, O> {
     #[inline]
-    fn departure(&self, start: &Start) -> Departure {
-        Departure {
-            flow: start.flow.0,
-            class: start.class,
-            has_data: start.has_data,
-            sojourn: start.at - start.since,
-            wire_bytes: u32::from(start.size) + self.overhead,
-        }
+    fn wire_bytes(&self, start: &Start) -> u32 {
+        u32::from(start.size) + self.overhead
     }
 }
 
-impl Watch for Probe<'_> {
+impl<O: Observer> Watch for Probe<'_, O> {
     #[inline]
     fn on_verdict(&mut self, verdict: Verdict, waiting: Backlog) {
         if let Some((packet, now)) = self.arrival {
             // Only rows about packets need the backlog that the packet finds, and with them ports are not closed.
-            self.recorder.on_arrival(self.number, packet, Backlog::default(), verdict, waiting, now);
+            self.observer.on_arrival(self.number, packet, Backlog::default(), verdict, waiting, now);
         }
     }
 
     #[inline]
     fn on_start(&mut self, start: &Start, waiting: Backlog) {
-        let departure = self.departure(start);
-        self.recorder.collector.on_departure(self.number, departure, waiting, start.at);
+        self.observer.on_start(self.number, start, self.wire_bytes(start), waiting);
     }
 
     #[inline]
     fn on_passing(&mut self, start: &Start, verdict: Verdict) -> bool {
         let Some((packet, now)) = self.arrival else { return false };
-        let departure = self.departure(start);
-        self.recorder.on_passing(self.number, packet, verdict, departure, now)
+        let wire_bytes = self.wire_bytes(start);
+        self.observer.on_passing(self.number, packet, verdict, start, wire_bytes, now)
     }
 }

@@ -2,10 +2,11 @@
 
 use crate::impaired::Impaired;
 use crate::moving_delay::MovingDelay;
+use crate::{DelayChange, LinkConfig, Observer};
+use alloc::boxed::Box;
+use alloc::sync::Arc;
 use shoal_packet::{Ecn, Packet, Ring};
-use shoal_scenario::{DelayChange, Link};
 use shoal_units::{Span, Time};
-use std::sync::Arc;
 
 /// Packets in propagation, in the order of their delivery. `Packet::enqueued` is the time from which each still needs
 /// `delay`.
@@ -19,18 +20,41 @@ pub(crate) struct Wire {
 /// What else than a constant delay happens to packets.
 pub(crate) enum Course {
     /// A delay that changes.
-    Moving { delay: MovingDelay, latest: Time },
+    Moving(Moving),
     /// Impairments.
     Impaired(Box<Impaired>),
 }
 
+/// A delay that changes, with which no packet overtakes another.
+pub(crate) struct Moving {
+    delay: MovingDelay,
+    /// When the last packet is delivered.
+    latest: Time,
+    /// When its last bit leaves the transmitter, and when the packet before it is delivered.
+    left: Time,
+    before: Time,
+}
+
+impl Moving {
+    fn new(delay: MovingDelay) -> Self {
+        Self { delay, latest: Time::ZERO, left: Time::ZERO, before: Time::ZERO }
+    }
+
+    /// When a packet is delivered whose last bit leaves the transmitter at `left`.
+    fn delivery(&mut self, left: Time) -> Time {
+        (self.left, self.before) = (left, self.latest);
+        self.latest = left.saturating_add(self.delay.at(left)).max(self.before);
+        self.latest
+    }
+}
+
 impl Course {
     /// What happens to packets on `link`, if it is more than a constant delay.
-    pub(crate) fn of(link: &Link, seed: u64) -> Option<Self> {
+    pub(crate) fn of(link: &LinkConfig, seed: u64) -> Option<Self> {
         match &link.impairments {
             Some(impairments) => Some(Self::Impaired(Box::new(Impaired::new(link, impairments, seed)))),
-            None if link.schedule.delay.is_empty() => None,
-            None => Some(Self::Moving { delay: MovingDelay::new(link), latest: Time::ZERO }),
+            None if link.delay_changes.is_empty() => None,
+            None => Some(Self::Moving(Moving::new(MovingDelay::new(link)))),
         }
     }
 }
@@ -39,7 +63,7 @@ impl Course {
     /// The delay changes as `changes` say, which differ from those before only later than for any packet so far.
     pub(crate) fn replan(&mut self, changes: Arc<[DelayChange]>) {
         match self {
-            Self::Moving { delay, .. } => delay.replan(changes),
+            Self::Moving(moving) => moving.delay.replan(changes),
             Self::Impaired(impaired) => impaired.replan(changes),
         }
     }
@@ -73,10 +97,9 @@ impl Wire {
             Course::Impaired(impaired) => {
                 impaired.put(Packet { enqueued: left, route: packet.route + 1, ..*packet });
             }
-            Course::Moving { delay, latest } => {
-                // No packet overtakes another.
-                *latest = left.saturating_add(delay.at(left)).max(*latest);
-                self.put(packet, *latest, false);
+            Course::Moving(moving) => {
+                let delivery = moving.delivery(left);
+                self.put(packet, delivery, false);
             }
         }
     }
@@ -114,7 +137,35 @@ impl Wire {
     }
 
     /// Carries out what the impairments do until `now`.
-    pub(crate) fn advance(&mut self, impaired: &mut Impaired, now: Time) {
-        impaired.advance(now, &mut self.packets);
+    pub(crate) fn advance(&mut self, impaired: &mut Impaired, now: Time, observer: &mut impl Observer) {
+        impaired.advance(now, &mut self.packets, observer);
+    }
+
+    /// For packets that leave the transmitter at `at` or later the delay is `delay`, and never changes again. What
+    /// happens before has been carried out, and nothing else. Returns the course that the wire has now, unless it is
+    /// `course`.
+    pub(crate) fn set_delay(&mut self, course: Option<&mut Course>, at: Time, delay: Span) -> Option<Course> {
+        match course {
+            Some(Course::Impaired(impaired)) => impaired.set_delay(at, delay),
+            Some(Course::Moving(moving)) => {
+                moving.delay.set(at, delay);
+                // The transmission of the last packet may go on.
+                if moving.left >= at
+                    && let Some(last) = self.packets.len().checked_sub(1)
+                {
+                    moving.latest = moving.before;
+                    self.packets[last].enqueued = moving.delivery(moving.left);
+                }
+            }
+            None => {
+                let mut moving = Moving::new(MovingDelay::constant(core::mem::take(&mut self.delay)));
+                moving.delay.set(at, delay);
+                for n in 0..self.packets.len() {
+                    self.packets[n].enqueued = moving.delivery(self.packets[n].enqueued);
+                }
+                return Some(Course::Moving(moving));
+            }
+        }
+        None
     }
 }
