@@ -27,6 +27,7 @@ from shoal.models import Difference, Kind, Model, Parameter, models
 
 if TYPE_CHECKING:
     from shoal._native import Flow, Port
+    from shoal.bottleneck import Arrived, Bottleneck, Counters, Enqueued, Lost
     from shoal.errors import CacheWarning, Cancelled, OutputError, ScenarioError, ShoalError, UsageError
     from shoal.evaluate import Evaluation, evaluate_controller, evaluate_queue
     from shoal.expression import UndefinedError
@@ -63,15 +64,19 @@ if TYPE_CHECKING:
     from shoal.sweeps import Point, Sweep, sweep
 
 __all__ = [
+    "Arrived",
+    "Bottleneck",
     "CacheWarning",
     "Cancelled",
     "Candidate",
     "Comparison",
     "Condition",
     "Controller",
+    "Counters",
     "Decision",
     "Difference",
     "Direction",
+    "Enqueued",
     "Episode",
     "Estimate",
     "Evaluation",
@@ -82,6 +87,7 @@ __all__ = [
     "Hunted",
     "Judgement",
     "Kind",
+    "Lost",
     "Measured",
     "Measurement",
     "Model",
@@ -124,6 +130,7 @@ __all__ = [
 
 # Where each name is: importing all of it takes as long as a short run, and most programs need a few names.
 _homes = {
+    **dict.fromkeys(["Arrived", "Bottleneck", "Counters", "Enqueued", "Lost"], "shoal.bottleneck"),
     **dict.fromkeys(
         ["CacheWarning", "Cancelled", "OutputError", "ScenarioError", "ShoalError", "UsageError"], "shoal.errors"
     ),

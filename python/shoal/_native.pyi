@@ -11,6 +11,7 @@ __all__ = [
     "CODE_POINTS",
     "MAX_SEED",
     "Block",
+    "Bottleneck",
     "Cancel",
     "Flow",
     "LinuxPlan",
@@ -65,6 +66,17 @@ CODE_POINTS: dict[str, int]
 MAX_SEED: int
 
 @final
+class Bottleneck:
+    """A link with its queue."""
+
+    def enqueue(self, now_ps: int, size: int, ecn: int, flow: int, handle: int) -> tuple[str, str | None]: ...
+    def next(self, now_ps: int) -> tuple[int, int, int, int, int, int, bool, str | None]: ...
+    def set_rate(self, now_ps: int, rate_bps: int) -> None: ...
+    def set_delay(self, now_ps: int, delay_ps: int) -> None: ...
+    @property
+    def counters(self) -> list[int]: ...
+
+@final
 class Scenario:
     """A scenario that was read, checked and planned."""
 
@@ -87,6 +99,7 @@ class Scenario:
     def notes(self) -> list[str]: ...
     @property
     def simulator_refuses(self) -> str: ...
+    def bottleneck(self, link: str | None = None, seed: int | None = None) -> Bottleneck: ...
     @property
     def json(self) -> str: ...
     @property

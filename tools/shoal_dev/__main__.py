@@ -142,7 +142,7 @@ def add_house(commands: Parsers) -> None:
 
 
 def add_builds(commands: Parsers) -> None:
-    """`site`, `web`, `laws` and `fuzz-dictionary`: what is built from the repository beside the package."""
+    """`site`, `web`, `web-bottleneck`, `laws`, `fuzz-dictionary`: what is built beside the package."""
 
     def site(options: argparse.Namespace) -> int:
         from shoal_dev.site import build
@@ -153,6 +153,11 @@ def add_builds(commands: Parsers) -> None:
         from shoal_dev.web_module import main as build
 
         return build(options.folder)
+
+    def bottleneck(options: argparse.Namespace) -> int:
+        from shoal_dev.web_module import main as build
+
+        return build(options.folder, bottleneck=True)
 
     def laws(options: argparse.Namespace) -> int:
         from shoal_dev.law_modules import main as build
@@ -167,6 +172,7 @@ def add_builds(commands: Parsers) -> None:
     for name, run, about in (
         ("site", site, "build the documentation site into a folder"),
         ("web", web, "build the simulator for browsers into a folder"),
+        ("web-bottleneck", bottleneck, "build a link alone as a WebAssembly module into a folder"),
         ("laws", laws, "build the laws of crates/core/law/examples as modules into a folder"),
     ):
         command = commands.add_parser(name, help=about)

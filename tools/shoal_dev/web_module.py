@@ -9,6 +9,7 @@ crates/front/web then writes the JavaScript.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -102,21 +103,35 @@ def unpacked() -> Toolchain:
     )
 
 
-def build(folder: Path) -> None:
-    """Build module and JavaScript into a folder."""
+def compile_for_web(package: str) -> Path:
+    """Compile a crate for the target; returns the folder of its module."""
     toolchain = installed() or unpacked()
     target = ROOT / "target" / "web"
     say("building the module")
-    cargo = ["cargo", "build", "--release", "--locked", "--quiet", "--package", "shoal-web", "--lib"]
+    cargo = ["cargo", "build", "--release", "--locked", "--quiet", "--package", package, "--lib"]
     cargo += [word for name in SMALL for word in ("--config", f'profile.release.package.{name}.opt-level="s"')]
     run(
         [*cargo, "--target", TARGET, *toolchain.options, "--target-dir", str(target)],
         env=PROFILE | dict(toolchain.env),
     )
+    return target / TARGET / "release"
+
+
+def build(folder: Path) -> None:
+    """Build module and JavaScript into a folder."""
+    built = compile_for_web("shoal-web")
+    target = ROOT / "target" / "web"
     bindings = ["cargo", "run", "--release", "--locked", "--quiet", "--manifest-path", str(WEB / "bindings/Cargo.toml")]
-    module = target / TARGET / "release" / "shoal_web.wasm"
+    module = built / "shoal_web.wasm"
     folder.mkdir(parents=True, exist_ok=True)
     run([*bindings, "--target-dir", str(target / "bindings"), "--", str(module), str(folder)], env={})
+
+
+def build_bottleneck(folder: Path) -> None:
+    """Build the functions of crates/front/c, a link without a simulator, as `shoal.wasm` into a folder."""
+    built = compile_for_web("shoal-c")
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(built / "shoal.wasm", folder / "shoal.wasm")
 
 
 def run(command: Sequence[str], *, env: Mapping[str, str]) -> None:
@@ -131,10 +146,10 @@ def say(what: str) -> None:
     print(what, file=sys.stderr, flush=True)
 
 
-def main(folder: Path) -> int:
-    """Write shoal_bg.wasm, shoal.js and shoal.d.ts into a folder; about 5 minutes the first time."""
+def main(folder: Path, *, bottleneck: bool = False) -> int:
+    """Write shoal_bg.wasm, shoal.js and shoal.d.ts, or shoal.wasm, into a folder; about 5 minutes the first time."""
     try:
-        build(folder)
+        (build_bottleneck if bottleneck else build)(folder)
     except LinuxError as error:
         print(f"error: {error}\nhint: rustup target add {TARGET} makes the installed Rust do it", file=sys.stderr)
         return 1

@@ -46,6 +46,8 @@ ALLOWED = {
     # Plays scripts against the endpoints; the kernel's side is text and bytes.
     "conformance": {"units", "packet", "cc", "tcp"},
     "native": CORE | LAB | {"law", "plugin", "sim", "linux", "conformance"},
+    # A link alone, for C and WebAssembly.
+    "c": {"units", "packet", "aqm", "bottleneck", "scenario"},
     # The simulator in a browser.
     "web": CORE | LAB | {"law", "plugin", "sim"},
     # Never shipped: may use anything.

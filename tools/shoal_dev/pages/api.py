@@ -13,6 +13,7 @@ from shoal import _native
 CHAPTERS = {
     "Scenarios": ["Scenario"],
     "Laws of one's own": ["Controller", "Queue", "parameter", "Flow", "Port"],
+    "A link alone": ["Bottleneck", "Enqueued", "Arrived", "Lost", "Counters"],
     "Running": ["run", "Result", "Results"],
     "Sweeping": ["sweep", "Sweep", "Point", "default_metrics"],
     "Searching": [

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod bottleneck;
 mod conformance;
 mod errors;
 mod linux;
@@ -19,6 +20,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("CODE_POINTS", std::collections::BTreeMap::from(shoal_scenario::CODE_POINTS))?;
     module.add("MAX_SEED", shoal_scenario::schema::Seed::MAX)?;
+    module.add_class::<bottleneck::Bottleneck>()?;
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<linux::LinuxPlan>()?;
     module.add_class::<run::Cancel>()?;

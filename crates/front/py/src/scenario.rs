@@ -1,5 +1,6 @@
 //! The handle of a scenario, which is read, checked and planned once.
 
+use crate::bottleneck::Bottleneck;
 use crate::errors::{ScenarioError, refused, refused_by_plane};
 use crate::linux::LinuxPlan;
 use crate::python_law::{PythonLaw, interruptible};
@@ -70,6 +71,12 @@ impl Scenario {
             let refusals = shoal_sim::check(&self.experiment(None)?).err();
             Ok(refusals.map_or_else(String::new, |found| Refusal::all(&found)))
         })
+    }
+
+    /// A link of the scenario alone, the first bottleneck if it has no name, with the draws of this seed.
+    #[pyo3(signature = (link=None, seed=None))]
+    fn bottleneck(&self, link: Option<&str>, seed: Option<u64>) -> PyResult<Bottleneck> {
+        Bottleneck::of(&self.experiment(seed)?, link)
     }
 
     /// The resolved scenario as JSON.
