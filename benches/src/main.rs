@@ -5,11 +5,12 @@
 //! [--repeat N] [CASE ...]` runs the cases and those of a peer in turns. `... -- --one CASE`
 //! prints one run of one case on a line, with `--duration TIME` one of another length. `... -- --hashes` prints a hash
 //! of the results of each shipped scenario, and `... -- --instructions [--keep]` what Callgrind counts of S1 to S4 and
-//! lean.
+//! lean. `... -- --link-alone` prints packets a CPU second through a link without a simulator.
 
 mod hashes;
 mod instructions;
 mod line;
+mod link_alone;
 mod parts;
 mod race;
 mod table;
@@ -50,6 +51,7 @@ struct Request {
     duration: Option<String>,
     hashes: bool,
     instructions: bool,
+    link_alone: bool,
     keep: bool,
     /// Names of cases; none for all.
     names: Vec<String>,
@@ -69,6 +71,7 @@ impl Request {
                 "--duration" => request.duration = Some(arguments.next().ok_or("--duration takes a time")?),
                 "--hashes" => request.hashes = true,
                 "--instructions" => request.instructions = true,
+                "--link-alone" => request.link_alone = true,
                 "--keep" => request.keep = true,
                 option if option.starts_with("--") => return Err(format!("there is no option {option}")),
                 _ => request.names.push(argument),
@@ -102,6 +105,7 @@ fn main() -> ExitCode {
         return hashes::print();
     }
     let printed = match (&request.one, &request.peer) {
+        (None, None) if request.link_alone => link_alone::measure(),
         (None, None) if request.instructions => instructions::count(request.keep),
         (Some(name), _) => match CASES.iter().find(|case| *case == name) {
             Some(case) => measure(case, request.duration.as_deref()).map(|row| row.line.to_string()),

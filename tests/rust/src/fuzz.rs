@@ -1,5 +1,6 @@
 //! The bodies of the fuzz targets: functions of bytes that panic if something does not hold.
 
+mod bottleneck;
 mod conformance_script;
 mod controller;
 mod hostile_peer;
@@ -11,6 +12,7 @@ mod scenario_toml;
 mod sender_acks;
 mod whole_run;
 
+pub use bottleneck::bottleneck;
 pub use conformance_script::conformance_script;
 pub use controller::controller;
 pub use hostile_peer::hostile_peer;
@@ -37,4 +39,5 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("whole_run", whole_run),
     ("conformance_script", conformance_script),
     ("own_law", own_law),
+    ("bottleneck", bottleneck),
 ];

@@ -51,7 +51,7 @@ ALLOWED = {
     # The simulator in a browser.
     "web": CORE | LAB | {"law", "plugin", "sim"},
     # Never shipped: may use anything.
-    "benches": {"units", "packet", "cc", "aqm", "tcp", "scenario", "trace", "sim"},
+    "benches": {"units", "packet", "cc", "aqm", "tcp", "bottleneck", "scenario", "trace", "sim"},
     "tests": CORE | LAB | {"law", "plugin", "sim", "conformance"},
 }
 # `scenario` may use of the laws only their configurations, presets and descriptions; these run a law.

@@ -57,6 +57,53 @@ pub fn run(bytes: &[u8]) -> Option<usize> {
     Some(asked.verdicts.len())
 }
 
+/// Calls a link of any kind, but for those whose law has a timer, with any numbers: none panics, and time goes on.
+///
+/// # Panics
+/// If a call does, or a link wants to be asked about the past.
+pub fn hostile(bytes: &[u8]) {
+    let mut input = Input::new(bytes);
+    let Some(link) = link(&mut input) else { return };
+    let Ok(mut bottleneck) = Bottleneck::new(&link, 7) else { return };
+    let has_timer = AnyQueue::new(&link.queue, Rate::from_bps(1_000_000)).next_timer() < Time::NEVER;
+    if has_timer && link.rate.is_some() {
+        return;
+    }
+    let mut asked = Time::ZERO;
+    while !input.is_empty() {
+        let (kind, ecn, flow) = (input.byte(), input.byte(), u32::from(input.byte()));
+        let now = Time::from_picos(any_number(&mut input));
+        let value = any_number(&mut input);
+        match kind % 4 {
+            0 => {
+                let ecn = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(ecn % 4)];
+                let _ = bottleneck.enqueue(now, value as u16, ecn, flow, value);
+            }
+            1 => {
+                let _ = bottleneck.set_rate(now, Rate::from_bps(value));
+            }
+            2 => {
+                let _ = bottleneck.set_delay(now, Span::from_picos(value));
+            }
+            _ => asked = asked.max(now),
+        }
+        asked = asked.max(now.min(Bottleneck::LAST));
+        for _ in 0..4 {
+            if let Next::At(at) = bottleneck.next(asked) {
+                assert!(at > asked.min(Bottleneck::LAST), "the link wants to be asked about the past");
+                break;
+            }
+        }
+    }
+}
+
+/// A number of any size, often small.
+fn any_number(input: &mut Input<'_>) -> u64 {
+    let bytes: [u8; 4] = core::array::from_fn(|_| input.byte());
+    let number = u64::from(u32::from_le_bytes(bytes));
+    number.checked_shl(u32::from(input.byte() % 40)).unwrap_or(u64::MAX)
+}
+
 /// A link of any kind; `None` if its law has a timer that expires more often than each 10 us, which takes too long
 /// here.
 fn link(input: &mut Input<'_>) -> Option<LinkConfig> {

@@ -134,6 +134,11 @@ proptest! {
     fn any_link_under_any_operations(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         testing::run(&bytes);
     }
+
+    #[test]
+    fn any_numbers_from_callers(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
+        testing::hostile(&bytes);
+    }
 }
 
 #[test]
