@@ -8,7 +8,7 @@ use shoal_units::{Span, Time};
 
 const PACKETS: u64 = 10_000_000;
 
-/// Name of the row, and the queue; both mark what a load of 101 % of the line leaves waiting.
+/// Name of the row, and the queue. Both have to mark and drop, as the load is 110 % of the line.
 const QUEUES: [(&str, &str); 2] =
     [("step", r#"{ kind = "step", threshold = "20 packets" }"#), ("dualpi2", r#"{ kind = "dualpi2" }"#)];
 
@@ -38,15 +38,15 @@ pub(crate) fn measure() -> Result<String, String> {
 
 fn run(queue: &str) -> Result<(f64, Bottleneck), String> {
     let text = format!(
-        "duration = \"1 s\"\nflows = [{{ cc = \"dctcp\", rtt = \"1 ms\" }}]\n[bottleneck]\nrate = \"10 Gbit/s\"\n\
-         delay = \"50 us\"\nbuffer = \"500 packets\"\naqm = {queue}\n"
+        "duration = \"1 s\"\nflows = [{{ cc = \"dctcp\", rtt = \"20 ms\" }}]\n[bottleneck]\nrate = \"100 Mbit/s\"\n\
+         delay = \"5 ms\"\nbuffer = \"10000 packets\"\naqm = {queue}\n"
     );
     let document = Document::parse(&text, "link alone").map_err(|errors| errors.to_string())?;
     let experiment = document.resolve(None).map_err(|errors| errors.to_string())?;
     let link = experiment.link_config(None)?;
     let mut bottleneck = Bottleneck::new(&link, 1).map_err(|error| error.to_string())?;
-    // 1500 B take 1.2 us.
-    let gap = Span::from_picos(1_188_000);
+    // 1500 B take 120 us.
+    let gap = Span::from_micros(109);
     let mut now = Time::ZERO;
     let start = thread_seconds();
     for handle in 0..PACKETS {
