@@ -20,7 +20,7 @@ PAGE := crates/front/web/page
 # Quantiles for the confidence intervals of the page, from where all intervals have them.
 T95 = from shoal.stats import student_t_quantile as q; print([round(q(0.975, n), 6) for n in range(1, 10)])
 
-.PHONY: help setup run animation test test-rust test-python test-modules test-linux test-web test-page test-docs test-wheel \
+.PHONY: help setup run animation test test-rust test-python test-modules test-linux test-stacks test-web test-page test-docs test-wheel \
 	test-all check generate fmt page site wheel bench bench-instructions record recheck mutants fuzz hashes clean
 
 help: ## Show this list
@@ -67,6 +67,9 @@ test-linux: setup $(VENV)/.test ## Run the tests on the real kernel, which is bu
 test-web: setup $(VENV)/.test ## Compare results in WebAssembly with native ones, byte by byte (needs node)
 	$(BIN)/python -m pytest -q -s tests/web
 
+test-stacks: ## Test other people's stacks, and one with our DCTCP, over a link alone
+	@cargo test --quiet --locked --manifest-path tests/stacks/Cargo.toml --target-dir target/stacks
+
 test-page: page ## Test the page in a browser (needs Chromium: apt-get install chromium)
 	@cd $(PAGE) && npm run --silent test
 
@@ -79,7 +82,7 @@ test-docs: site $(VENV)/.test ## Do what the pages say: commands, blocks, the RE
 test-wheel: wheel $(VENV)/.test ## Try the wheel in clean environments, on each supported Python that the machine has
 	$(BIN)/python -m pytest -q -s -rs tests/wheel
 
-test-all: check test test-linux test-web test-page test-docs test-wheel ## Prove all, modules and BPF programs on stock kernels too
+test-all: check test test-stacks test-linux test-web test-page test-docs test-wheel ## Prove all, on stock kernels too
 	@$(BIN)/python linux/modules/tests/modules_qemu.py $(QEMU_OPTIONS)
 	@$(BIN)/python linux/bpf/tests/stock_kernels.py
 	$(DEV) recheck --cells 0 --cpu-s 3600

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias, cast
+from typing import Literal, TypeAlias, cast
 
 from shoal._arguments import explained
 from shoal.errors import UsageError
@@ -13,7 +13,9 @@ _times = 2**64
 _Verdict: TypeAlias = Literal["queued", "marked", "displaced", "dropped"]
 
 
-class Enqueued(NamedTuple):
+@explained
+@dataclass(frozen=True)
+class Enqueued:
     """What a queue answers to a packet that comes.
 
     Attributes
@@ -29,6 +31,7 @@ class Enqueued(NamedTuple):
     reason: str | None
 
 
+@explained
 @dataclass(frozen=True)
 class Arrived:
     """A packet that has reached the other end of the link.
@@ -57,6 +60,7 @@ class Arrived:
     is_marked: bool
 
 
+@explained
 @dataclass(frozen=True)
 class Lost:
     """A packet that was queued and will not arrive.
@@ -76,6 +80,7 @@ class Lost:
     reason: str | None
 
 
+@explained
 @dataclass(frozen=True)
 class Counters:
     """Packets that came to a link, and what became of them.
