@@ -40,7 +40,7 @@ pub use docs::DOCS;
 pub use engine::{Live, Options, OtherPlan, Progress, run};
 pub use files::{FileSink, Files};
 pub use hosts::check;
-pub use outcome::Outcome;
+pub use outcome::{Conservation, Outcome};
 pub use parts::Division;
 pub use pool_docs::MEMORY_DOCS;
 pub use recorder::PacketSink;
