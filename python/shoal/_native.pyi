@@ -12,6 +12,7 @@ __all__ = [
     "MAX_SEED",
     "Block",
     "Bottleneck",
+    "Box",
     "Cancel",
     "Flow",
     "LinuxPlan",
@@ -66,6 +67,12 @@ CODE_POINTS: dict[str, int]
 MAX_SEED: int
 
 @final
+class Box:
+    """A box: two interfaces, and what is between them."""
+
+    def run_for(self, seconds: float) -> None: ...
+    def counts(self) -> str: ...
+
 class Bottleneck:
     """A link with its queue."""
 
@@ -100,6 +107,9 @@ class Scenario:
     @property
     def simulator_refuses(self) -> str: ...
     def bottleneck(self, link: str | None = None, seed: int | None = None) -> Bottleneck: ...
+    def wire_box(
+        self, inside: str, outside: str, round_trip_ps: int, link: str | None = None, seed: int | None = None
+    ) -> Box: ...
     @property
     def json(self) -> str: ...
     @property

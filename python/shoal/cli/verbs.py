@@ -94,6 +94,11 @@ VERBS = {
         "Configurations of switches and of tc: read into laws and scenarios, and written from scenarios.",
     ),
     "linux": Verb("linux", "app", "The real Linux kernel in virtual time: what `shoal run --on linux` runs on."),
+    "box": Verb(
+        "box",
+        "box",
+        "Carry frames between two interfaces through a bottleneck, with the queue that the simulator has.",
+    ),
     "bpf": Verb(
         "bpf", "app", "Congestion controllers as BPF programs in the kernel of this machine: no module, no reboot."
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from shoal.hunting.axes import Point
 from shoal.hunting.bench import Make
@@ -24,7 +24,7 @@ def beside_noise(make: Make) -> Make:
 
 def with_noise(scenario: Scenario) -> Scenario:
     """Add Poisson traffic on the path of the first group, whose packets take the queue of a flow without ECN."""
-    flows: list[dict[str, Any]] = scenario.resolved["flows"]
+    flows = cast("list[dict[str, Any]]", scenario.resolved["flows"])
     rate_bps = min(link["rate_bps"] for link in scenario.facts["bottlenecks"])
     ends = {key: flows[0][key] for key in _ends if key in flows[0]}
     app = {"unresponsive": f"{part * rate_bps:.0f} bit/s", "arrivals": "poisson"}

@@ -43,9 +43,11 @@ ALLOWED = {
     "sim": CORE | LAB,
     # Like `scenario`, it uses only the configurations of the laws.
     "linux": CORE | LAB,
+    # A bottleneck between two network interfaces; the scenario's link is given to it.
+    "box": {"units", "packet", "aqm", "bottleneck", "measure"},
     # Plays scripts against the endpoints; the kernel's side is text and bytes.
     "conformance": {"units", "packet", "cc", "tcp"},
-    "native": CORE | LAB | {"law", "plugin", "sim", "linux", "conformance"},
+    "native": CORE | LAB | {"law", "plugin", "sim", "linux", "conformance", "box"},
     # A link alone, for C and WebAssembly.
     "c": {"units", "packet", "aqm", "bottleneck", "scenario"},
     # The simulator in a browser.

@@ -10,6 +10,7 @@ mod python_law;
 mod run;
 mod scenario;
 mod tables;
+mod wire_box;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -21,6 +22,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("CODE_POINTS", std::collections::BTreeMap::from(shoal_scenario::CODE_POINTS))?;
     module.add("MAX_SEED", shoal_scenario::schema::Seed::MAX)?;
     module.add_class::<bottleneck::Bottleneck>()?;
+    module.add_class::<wire_box::Box>()?;
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<linux::LinuxPlan>()?;
     module.add_class::<run::Cancel>()?;

@@ -5,13 +5,14 @@ use crate::errors::{ScenarioError, refused, refused_by_plane};
 use crate::linux::LinuxPlan;
 use crate::python_law::{PythonLaw, interruptible};
 use crate::run::{Cancel, Run, simulated};
+use crate::wire_box;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use shoal_scenario::{
     Document, Experiment, Files, FlowList, FlowLists, GivenFile, GivenLaw, Laws, ListedHosts, Refusal,
 };
 use shoal_sim::Division;
-use shoal_units::{Time, Unmodelled};
+use shoal_units::{Span, Time, Unmodelled};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -97,6 +98,21 @@ impl Scenario {
     #[getter]
     fn facts(&self, py: Python<'_>) -> String {
         py.detach(|| serde_json::to_string(&self.0.facts()).unwrap_or_default())
+    }
+
+    /// A bottleneck between two interfaces: what comes in at the first leaves at the second through the link of this
+    /// name, and what comes back for the rest of a round trip.
+    #[pyo3(signature = (inside, outside, round_trip_ps, link=None, seed=None))]
+    fn wire_box(
+        &self,
+        inside: &str,
+        outside: &str,
+        round_trip_ps: u64,
+        link: Option<&str>,
+        seed: Option<u64>,
+    ) -> PyResult<wire_box::Box> {
+        let experiment = self.experiment(seed)?;
+        wire_box::Box::of(&experiment, link, [inside, outside], Span::from_picos(round_trip_ps))
     }
 
     /// Runs the scenario in the simulator, on one or several threads.

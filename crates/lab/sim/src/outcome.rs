@@ -24,8 +24,8 @@ pub struct Conservation {
     pub sent: u64,
     /// Packets that reached a host.
     pub delivered: u64,
-    /// Packets in queues and on links at the end. A link that nobody watches may decide on a packet before it comes: one
-    /// that is to be dropped there just after the end may be missing here, and not be if threads share the run.
+    /// Packets in queues and on links at the end. A link that nobody watches may decide on a packet before it comes:
+    /// one that is to be dropped there just after the end may be missing here, and not be if threads share the run.
     pub inside: u64,
     /// Packets that paths lost or corrupted.
     pub lost: u64,

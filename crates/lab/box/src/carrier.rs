@@ -1,0 +1,166 @@
+//! The loop: frames are taken as they come, and sent when they are due, by the clock of the system.
+
+use crate::{Ahead, Buffer, Direction, Port, Taken};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::time::TimeSpec;
+use nix::time::ClockId;
+use shoal_measure::Histogram;
+use shoal_units::{Span, Time};
+use std::time::Duration;
+use thiserror::Error;
+
+/// Frames that are taken from one side before what is due is looked at again.
+const BATCH: usize = 32;
+/// A wait ends so much before the next frame is due, since the system wakes late; the rest is waited out awake.
+const AWAKE: Span = Span::from_micros(60);
+
+/// Why the box stops.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum Stop {
+    /// Packets come merged, which no bottleneck sees.
+    #[error("a segment of {bytes} bytes came at the {side} side: packets come merged")]
+    Merged {
+        /// Which side: `in` or `out`.
+        side: &'static str,
+        /// Its size.
+        bytes: usize,
+    },
+    /// An interface is down or gone.
+    #[error("the interface at the {0} side is down or gone")]
+    Down(&'static str),
+    /// The system refuses a step.
+    #[error("the interface at the {side} side: {error}")]
+    System {
+        /// Which side.
+        side: &'static str,
+        /// What the system says.
+        error: Errno,
+    },
+}
+
+/// What the box could not do in time, or at all.
+#[derive(Clone, Debug, Default)]
+pub struct Lateness {
+    /// How late frames left, in ns.
+    pub late: Histogram,
+    /// Frames for which the interface had no room when they were due.
+    pub refused: u64,
+    /// Frames that were too short or too long to be packets.
+    pub unreadable: u64,
+}
+
+/// Two sides, and the ways between them: what comes in at the first side leaves at the second by the first way.
+pub struct Carrier {
+    ports: [Port; 2],
+    ways: [Direction; 2],
+    began: Duration,
+    spare: Vec<Buffer>,
+    lateness: [Lateness; 2],
+}
+
+/// The system's clock that only goes on; zero on a system without one, of which none is known.
+fn monotonic() -> Duration {
+    ClockId::CLOCK_MONOTONIC.now().map_or(Duration::ZERO, Duration::from)
+}
+
+fn nanos(duration: Duration) -> Span {
+    Span::from_nanos(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
+}
+
+const SIDES: [&str; 2] = ["in", "out"];
+
+impl Carrier {
+    /// A box between two ports; its clock begins now.
+    pub fn new(ports: [Port; 2], ways: [Direction; 2]) -> Self {
+        Self { ports, ways, began: monotonic(), spare: Vec::new(), lateness: Default::default() }
+    }
+
+    /// The time, since the box began.
+    pub fn now(&self) -> Time {
+        Time::ZERO + nanos(monotonic().saturating_sub(self.began))
+    }
+
+    /// The ways, that of the bottleneck first.
+    pub fn ways_mut(&mut self) -> &mut [Direction; 2] {
+        &mut self.ways
+    }
+
+    /// How late frames left, of both ways.
+    pub fn lateness(&self) -> &[Lateness; 2] {
+        &self.lateness
+    }
+
+    /// Carries frames for so long.
+    ///
+    /// # Errors
+    /// [`Stop`], after which nothing more is carried.
+    pub fn run_for(&mut self, duration: Duration) -> Result<(), Stop> {
+        let end = self.now() + nanos(duration);
+        while self.now() < end {
+            let has_taken = self.take(0)? | self.take(1)?;
+            let next = self.send(0)?.min(self.send(1)?).min(end);
+            if !has_taken {
+                self.wait_until(next);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what has come at a side; whether there was something.
+    fn take(&mut self, side: usize) -> Result<bool, Stop> {
+        for number in 0..BATCH {
+            let mut buffer = self.spare.pop().unwrap_or_default();
+            match self.ports[side].take(&mut buffer) {
+                Ok(Taken::Frame) => {}
+                Ok(Taken::Nothing) => {
+                    self.spare.push(buffer);
+                    return Ok(number > 0);
+                }
+                Ok(Taken::Merged(bytes)) => return Err(Stop::Merged { side: SIDES[side], bytes }),
+                Ok(Taken::Down) => return Err(Stop::Down(SIDES[side])),
+                Err(error) => return Err(Stop::System { side: SIDES[side], error }),
+            }
+            let now = self.now();
+            self.lateness[side].unreadable += u64::from(!self.ways[side].arrive(now, buffer));
+        }
+        Ok(true)
+    }
+
+    /// Sends what is due on a way; when more is.
+    fn send(&mut self, way: usize) -> Result<Time, Stop> {
+        let to = 1 - way;
+        loop {
+            let now = self.now();
+            let leaving = match self.ways[way].next(now) {
+                Ahead::Frame(leaving) => leaving,
+                Ahead::At(at) => return Ok(at),
+                Ahead::Nothing => return Ok(Time::NEVER),
+            };
+            match self.ports[to].send(&leaving.buffer) {
+                Ok(true) => {
+                    let late = self.now().since(leaving.at);
+                    self.lateness[way].late.record(late.as_picos() / 1000);
+                }
+                Ok(false) => self.lateness[way].refused += 1,
+                Err(Errno::ENETDOWN | Errno::ENXIO | Errno::ENODEV) => return Err(Stop::Down(SIDES[to])),
+                Err(error) => return Err(Stop::System { side: SIDES[to], error }),
+            }
+            self.spare.push(leaving.buffer);
+        }
+    }
+
+    /// Waits until then, or until frames come.
+    fn wait_until(&self, at: Time) {
+        let now = self.now();
+        if at <= now + AWAKE {
+            std::hint::spin_loop();
+            return;
+        }
+        let wait = at.since(now + AWAKE);
+        let timeout = TimeSpec::from_duration(Duration::from_nanos(wait.as_picos() / 1000));
+        let mut watched = self.ports.each_ref().map(|port| PollFd::new(port.readable(), PollFlags::POLLIN));
+        // An interrupted wait is a short one.
+        _ = ppoll(&mut watched, Some(timeout), None);
+    }
+}

@@ -1,0 +1,118 @@
+"""A box on the wire: the bottleneck of a scenario between two interfaces of this machine."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import UsageError
+from shoal.linux.errors import LinuxError
+from shoal.scenario import Scenario
+
+#: Lateness of the 99th percentile up to which rates and delays are those of the scenario, in us.
+trusted_us = 100.0
+# So long the native loop runs between two looks at signals, in s.
+_slice_s = 0.2
+_interfaces = Path("/sys/class/net")
+_hints = {
+    "absent": "`ip link` lists those that there are",
+    "privilege": "run it as root, or give it the capability: setcap cap_net_raw+ep on a copy of the interpreter",
+    "taken": "end the other box, or name another interface",
+    "merged": "where they come from: ethtool -K IF tso off gso off, or, on a virtual link, ip link set dev IF "
+    "gso_max_segs 1; at the box: ethtool -K IF gro off lro off",
+    "down": "ip link set dev IF up",
+}
+
+
+class WireBox:
+    """Frames that come in at one interface leave at the other through the bottleneck of a scenario, and back.
+
+    The bottleneck's queue, rate, schedule, delay and impairments are those of the scenario, by the same functions as
+    in the simulator. What comes back waits for what is left of the round trip of the scenario's first group of flows,
+    none of which are run: hosts bring theirs.
+
+    Parameters
+    ----------
+    scenario
+        Its bottleneck is the box.
+    inside, outside
+        Names of interfaces: what comes in at the first passes the queue.
+    seed
+        Seed of the queue and the impairments; that of the scenario if not given.
+
+    Raises
+    ------
+    UsageError
+        The names are the same.
+    ScenarioError
+        The scenario has no bottleneck, or impairments that send packets twice.
+    LinuxError
+        An interface does not exist, is down, has another MTU, or cannot be opened.
+    """
+
+    def __init__(self, scenario: Scenario, inside: str, outside: str, *, seed: int | None = None) -> None:
+        if inside == outside:
+            raise UsageError(f"both sides of the box are `{inside}`", hint="name two interfaces")
+        _check(inside, outside)
+        try:
+            self._box = scenario.native.wire_box(inside, outside, round(_round_trip_s(scenario) * 1e12), seed=seed)
+        except OSError as error:
+            raise _refused(error) from None
+
+    def run(self, duration_s: float | None = None) -> Iterator[dict[str, Any]]:
+        """Carry frames, and give the counts about five times a second, until so many seconds have gone by.
+
+        Raises
+        ------
+        LinuxError
+            An interface goes down, or packets come merged.
+        """
+        while duration_s is None or self.counts()["at_s"] < duration_s:
+            left_s = _slice_s if duration_s is None else duration_s - self.counts()["at_s"]
+            try:
+                self._box.run_for(max(0.0, min(_slice_s, left_s)))
+            except OSError as error:
+                raise _refused(error) from None
+            yield self.counts()
+
+    def counts(self) -> dict[str, Any]:
+        """What has come and gone so far: the time, and both ways, each with its flows and how late frames left."""
+        counts: dict[str, Any] = json.loads(self._box.counts())
+        return counts
+
+
+def become_punctual() -> bool:
+    """Give this process real-time priority; false if the system does not let it (CAP_SYS_NICE)."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
+    except PermissionError:
+        return False
+    return True
+
+
+def _check(*interfaces: str) -> None:
+    """Refuse what is no pair of interfaces that carry the same frames."""
+    mtus = {}
+    for name in interfaces:
+        folder = _interfaces / name
+        if "/" in name or not (folder / "mtu").exists():
+            raise LinuxError(f"there is no interface `{name}`", hint=_hints["absent"])
+        if not int((folder / "flags").read_text(), 16) & 1:
+            raise LinuxError(f"the interface `{name}` is down", hint=f"ip link set dev {name} up")
+        mtus[name] = int((folder / "mtu").read_text())
+    if len(set(mtus.values())) > 1:
+        said = " and ".join(f"`{name}` has an MTU of {mtu}" for name, mtu in mtus.items())
+        raise LinuxError(f"{said}: large packets would not pass", hint="ip link set dev IF mtu BYTES")
+
+
+def _refused(error: OSError) -> LinuxError:
+    kind, message = error.args
+    return LinuxError(str(message), hint=_hints.get(str(kind)))
+
+
+def _round_trip_s(scenario: Scenario) -> float:
+    groups = scenario.facts["groups"]
+    return float(groups[0]["base_rtt_s"] or 0.0) if groups else 0.0

@@ -1,0 +1,191 @@
+"""``shoal box`` between network namespaces: delay and queue are the box's own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+# Sends or takes bytes for some seconds; the receiver prints how many came, with the seconds from the first to the last.
+TRANSFER = """
+import socket, sys, time
+role, seconds = sys.argv[1], float(sys.argv[2])
+if role == "receive":
+    listener = socket.create_server(("10.9.0.2", 5201))
+    print("ready", flush=True)
+    connection, _ = listener.accept()
+    total, begun = 0, time.monotonic()
+    while part := connection.recv(1 << 16):
+        total += len(part)
+    print(total, time.monotonic() - begun)
+else:
+    connection = socket.create_connection(("10.9.0.2", 5201))
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        connection.send(b"x" * 65536)
+    connection.close()
+"""
+
+
+class Wire:
+    """Three namespaces in a row: a sender, a box, a receiver."""
+
+    def __init__(self) -> None:
+        self.names = [f"shoal-{os.getpid()}-{end}" for end in ("sender", "box", "receiver")]
+
+    def ip(self, *words: str) -> None:
+        subprocess.run(["ip", *words], check=True, capture_output=True, text=True)
+
+    def inside(self, end: int, *words: str) -> list[str]:
+        return ["ip", "netns", "exec", self.names[end], *words]
+
+    def build(self) -> None:
+        sender, box, receiver = self.names
+        for name in self.names:
+            self.ip("netns", "add", name)
+        for number, (name, mine, theirs) in enumerate(((sender, "a", "left"), (receiver, "b", "right")), 1):
+            self.ip("-n", box, "link", "add", "name", theirs, "type", "veth", "peer", "name", mine, "netns", name)
+            self.ip("-n", box, "link", "set", "dev", theirs, "up")
+            # Segments are not merged, since the box is a line.
+            self.ip("-n", name, "link", "set", "dev", mine, "gso_max_segs", "1", "up")
+            self.ip("-n", name, "address", "add", f"10.9.0.{number}/24", "dev", mine)
+
+    def remove(self) -> None:
+        for name in self.names:
+            subprocess.run(["ip", "netns", "delete", name], check=False, capture_output=True)
+
+
+@pytest.fixture(scope="module")
+def wire() -> Iterator[Wire]:
+    wire = Wire()
+    try:
+        if os.geteuid() != 0 or not shutil.which("ip"):
+            pytest.skip("namespaces need root and iproute2")
+        try:
+            wire.build()
+        except subprocess.CalledProcessError as error:
+            pytest.skip(f"no namespaces here: {error.stderr.strip()}")
+        yield wire
+    finally:
+        wire.remove()
+
+
+def sysctl(wire: Wire, **values: object) -> None:
+    for end in (0, 2):
+        for name, value in values.items():
+            subprocess.run(wire.inside(end, "sysctl", "-qw", f"net.ipv4.{name}={value}"), check=True)
+
+
+def begun(wire: Wire, end: int, *words: str) -> subprocess.Popen[str]:
+    pipe = subprocess.PIPE
+    return subprocess.Popen(wire.inside(end, sys.executable, *words), stdout=pipe, stderr=pipe, text=True)
+
+
+@contextmanager
+def running_box(wire: Wire, *words: str) -> Iterator[subprocess.Popen[str]]:
+    with begun(wire, 1, "-m", "shoal", "box", "--in", "left", "--out", "right", *words) as box:
+        try:
+            assert box.stderr is not None
+            while "carrying" not in (said := box.stderr.readline()):
+                assert said, "the box did not begin"
+            yield box
+        finally:
+            box.kill()
+
+
+def boxed(wire: Wire, *words: str, seconds: float = 5) -> tuple[dict[str, Any], float]:
+    """What the box counted, and the goodput of a flow in Mbit/s."""
+    with (
+        running_box(wire, "--json", "--duration", f"{seconds + 3} s", *words) as box,
+        begun(wire, 2, "-c", TRANSFER, "receive", str(seconds)) as receiver,
+    ):
+        try:
+            assert receiver.stdout is not None
+            assert receiver.stdout.readline() == "ready\n"
+            with begun(wire, 0, "-c", TRANSFER, "send", str(seconds)) as sender:
+                out, err = box.communicate(timeout=60)
+                sender.kill()
+            assert box.returncode == 0, err
+            total, took_s = map(float, receiver.stdout.readline().split())
+        finally:
+            receiver.kill()
+    return json.loads(out), 8e-6 * total / took_s
+
+
+def test_a_flow_has_the_rate_of_the_bottleneck_and_its_drops(wire: Wire) -> None:
+    sysctl(wire, tcp_ecn=0)
+    counts, goodput = boxed(wire, "--rate", "10Mbit/s", "--rtt", "20 ms", "--set", "bottleneck.buffer=10 packets")
+    there, back = counts["ways"]
+    # 1448 of 1500 bytes are data.
+    assert goodput == pytest.approx(10 * 1448 / 1500, rel=0.05)
+    assert there["dropped"] > 0
+    assert there["marked"] == back["dropped"] == 0
+    assert there["refused"] == there["unreadable"] == 0
+
+
+def test_what_the_law_marks_arrives_marked(wire: Wire) -> None:
+    """CE is answered by ECE, so that the sender slows down without a drop; a wrong sum would stop the flow."""
+    sysctl(wire, tcp_ecn=1)
+    step = '{ kind = "step", threshold = "20 packets" }'
+    counts, goodput = boxed(wire, "--rate", "10Mbit/s", "--rtt", "20 ms", "--set", f"bottleneck.aqm={step}")
+    there = counts["ways"][0]
+    assert goodput > 9
+    assert there["marked"] > 0
+    assert there["dropped"] == 0
+
+
+def shown(wire: Wire, *words: str) -> tuple[int, str]:
+    command = wire.inside(1, sys.executable, "-m", "shoal", "box", "--rate", "10Mbit/s", "--duration", "1 s", *words)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.returncode, done.stderr
+
+
+def test_what_is_no_pair_of_interfaces_is_refused(wire: Wire) -> None:
+    assert shown(wire, "--in", "left", "--out", "left")[0] == 2
+    code, said = shown(wire, "--in", "left", "--out", "nowhere")
+    assert (code, "no interface `nowhere`" in said) == (6, True)
+    wire.ip("-n", wire.names[1], "link", "set", "dev", "right", "down")
+    code, said = shown(wire, "--in", "left", "--out", "right")
+    wire.ip("-n", wire.names[1], "link", "set", "dev", "right", "up")
+    assert (code, "`right` is down" in said, "ip link set dev right up" in said) == (6, True, True)
+    wire.ip("-n", wire.names[1], "link", "set", "dev", "right", "mtu", "1400")
+    code, said = shown(wire, "--in", "left", "--out", "right")
+    wire.ip("-n", wire.names[1], "link", "set", "dev", "right", "mtu", "1500")
+    assert (code, "MTU of 1400" in said) == (6, True)
+
+
+def test_a_second_box_is_refused_and_a_killed_one_leaves_nothing(wire: Wire) -> None:
+    state = [wire.inside(1, "ip", "-d", "-o", "link", "show", "dev", name) for name in ("left", "right")]
+
+    def states() -> list[str]:
+        return [subprocess.run(words, check=True, capture_output=True, text=True).stdout for words in state]
+
+    before = states()
+    with running_box(wire, "--rate", "10Mbit/s"):
+        code, said = shown(wire, "--in", "right", "--out", "left")
+    assert (code, "another box uses" in said) == (6, True)
+    assert states() == before
+    assert shown(wire, "--in", "left", "--out", "right")[0] == 0
+
+
+def test_merged_segments_end_the_box(wire: Wire) -> None:
+    wire.ip("-n", wire.names[0], "link", "set", "dev", "a", "gso_max_segs", "64")
+    try:
+        with pytest.raises(AssertionError, match="packets come merged"):
+            boxed(wire, "--rate", "100Mbit/s", seconds=2)
+    finally:
+        wire.ip("-n", wire.names[0], "link", "set", "dev", "a", "gso_max_segs", "1")
+
+
+def test_it_takes_a_capability(wire: Wire) -> None:
+    words = ("-m", "shoal", "box", "--in", "left", "--out", "right", "--rate", "10Mbit/s")
+    as_nobody = ["setpriv", "--bounding-set", "-net_raw", "--inh-caps", "-net_raw", sys.executable, *words]
+    done = subprocess.run(wire.inside(1, *as_nobody), capture_output=True, text=True, check=False)
+    assert (done.returncode, "CAP_NET_RAW" in done.stderr) == (6, True)
