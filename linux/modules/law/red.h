@@ -60,11 +60,10 @@ struct law_red {
 };
 
 /**
- * law_red_derive() - Compute derived parameters
+ * law_red_slopes() - Compute the derived slopes, which are all that a queue that never idles needs
  * @params: parameters
- * @mean_packet_ns: transmission time of a mean packet in ns
  */
-static inline void law_red_derive(struct law_red_params *params, u64 mean_packet_ns)
+static inline void law_red_slopes(struct law_red_params *params)
 {
 	u32 zone = params->max > params->min ? params->max - params->min : 1;
 
@@ -72,6 +71,16 @@ static inline void law_red_derive(struct law_red_params *params, u64 mean_packet
 	params->gentle_slope =
 		law_div(law_shl(law_less(LAW_CERTAIN, params->max_p), 31),
 			law_max32(params->max, 1));
+}
+
+/**
+ * law_red_derive() - Compute derived parameters
+ * @params: parameters
+ * @mean_packet_ns: transmission time of a mean packet in ns
+ */
+static inline void law_red_derive(struct law_red_params *params, u64 mean_packet_ns)
+{
+	law_red_slopes(params);
 	params->ageing = 0;
 	if (params->weight < LAW_CERTAIN)
 		params->ageing = law_div(law_minus_log2(LAW_CERTAIN - params->weight),
