@@ -8,20 +8,10 @@
 #define _SHOAL_BPF_DCTCP_PROGRAM_H
 
 #include "../modules/dctcp_sock.h"
+#include "parameter.h"
 #include "trace.h"
 
 char _license[] SEC("license") = "GPL";
-
-/* A parameter as the loader reads it, from the map .rodata.parameter: values least, least + step, ... most. */
-struct parameter {
-	char name[24];
-	u32 at;
-	u32 bytes;
-	u32 least;
-	u32 most;
-	u32 step;
-	char text[100];
-};
 
 /* Least, most and step of each kind of the lists in dctcp_ikr.h and dctcp_onesided.h. */
 #define DCTCP_KIND_BITS		10, 20, 10

@@ -1,4 +1,4 @@
-"""Congestion controls as BPF programs in this machine's own kernel; skipped, with the reason, where it takes none.
+"""Congestion controls and markers as BPF programs in this machine's kernel; skipped, with the reason, if it takes none.
 
 Needs root, and disturbs no interface: everything is in network namespaces of its own.
 """
@@ -77,6 +77,20 @@ def test_transfers_are_those_of_the_modules_code(folder: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=280)
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{len(names) or 12} scenarios agree" in done.stdout
+
+
+def test_markers_decide_as_the_law_in_user_space(folder: Path) -> None:
+    names = ("coupled-6", "dualred") if os.environ.get("SHOAL_KERNEL_TESTS") == "smoke" else ()
+    command = [sys.executable, BPF / "tests/markers.py", folder, *names]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=280)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{len(names) or 7} scenarios agree" in done.stdout
+
+
+def test_products_of_two_words_are_the_compilers(folder: Path) -> None:
+    done = subprocess.run([folder / "arithmetic"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "agree" in done.stdout
 
 
 def test_law_in_the_kernel_follows_the_models_vectors(folder: Path, tmp_path: Path) -> None:
@@ -168,7 +182,13 @@ def test_pinned_until_it_is_unloaded(folder: Path) -> None:
         (("load", "dctcp_ikr", "--set", "alpha_bits=12"), 6, "alpha_bits is 12; it must be 10 or 20"),
         (("load", "dctcp_ikr", "--set", "gain=2"), 6, "there is no parameter `gain`"),
         (("load", "dctcp_ikr", "--set", "gain_shift=-1"), 2, "not a name and a number"),
-        (("load", "dctcp"), 2, "programs: dctcp_ikr, dctcp_onesided"),
+        (("load", "dctcp"), 2, "programs: dctcp_ikr, dctcp_onesided, mark_coupled, mark_dualred, mark_step"),
+        (("load", "dctcp_ikr", "--device", "lo"), 2, "dctcp_ikr is a congestion control, which has no --device"),
+        (("load", "mark_step"), 2, "shoal bpf load mark_step --device eth0"),
+        (("load", "mark_step", "--device", "no0"), 6, "`no0`: there is no such network interface here"),
+        (("load", "mark_step", "--device", "lo", "--set", "threshold_us=10000001"), 6, "it must be 0 to 10000000"),
+        (("load", "mark_dualred", "--device", "lo", "--set", "min_us=40000"), 6, "min_us is 40000, above max_us"),
+        (("unload", "mark_step", "--device", "no0"), 6, "`mark_step@no0` is not pinned"),
         (("load", "dctcp_ikr", "--pin", "--trace", "x"), 2, "--pin and --trace exclude each other"),
     ],
 )
@@ -196,11 +216,63 @@ def test_missing_capabilities_are_named(folder: Path, without: str, verb: str, l
     assert f"it lacks {lacks}\n" in done.stderr
 
 
+@pytest.mark.parametrize(("without", "lacks"), [("-bpf,-sys_admin", "CAP_BPF"), ("-perfmon,-sys_admin", "CAP_PERFMON")])
+def test_missing_capabilities_of_a_marker_are_named(folder: Path, without: str, lacks: str) -> None:
+    before = ("setpriv", f"--bounding-set={without}", "--inh-caps=-all")
+    done = shoal("bpf", "load", "mark_step", "--device", "lo", before=before)
+    assert done.returncode == 6
+    assert f"it lacks {lacks}\n" in done.stderr
+
+
+def test_marker_of_an_interface_that_is_down_is_refused(folder: Path) -> None:
+    done = shoal("bpf", "load", "mark_step", "--device", "lo", before=("unshare", "--net"))
+    assert done.returncode == 6
+    assert "the network interface `lo` is down" in done.stderr
+    assert "ip link set lo up" in done.stderr
+
+
+def test_marker_is_loaded_while_the_command_lasts(folder: Path) -> None:
+    only = "-all,+bpf,+perfmon,+net_admin"
+    up = ("unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh")
+    command = [*up, "setpriv", f"--bounding-set={only}", "--inh-caps=-all", sys.executable, "-m", "shoal", "bpf"]
+    command += ["load", "mark_coupled", "--device", "lo", "--set", "coupling_percent=200", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as held:
+        assert held.stdout is not None
+        assert held.stderr is not None
+        loaded = json.loads(held.stdout.readline())
+        assert (loaded["loaded"], loaded["device"]) == (["mark_coupled"], "lo")
+        values = {each["name"]: each["value"] for each in loaded["parameters"]}
+        assert values == {"saturation_us": 200000, "coupling_percent": 200}
+        listed = json.loads(shoal("bpf", "show", "--json").stdout)["markers"]
+        assert [(each["name"], each["interface"], each["pinned"]) for each in listed] == [("mark_coupled", 1, None)]
+        held.send_signal(signal.SIGINT)
+        assert held.wait(timeout=30) == 0
+        assert "unloaded mark_coupled from lo: 0 packets" in held.stderr.read()
+    assert json.loads(shoal("bpf", "show", "--json").stdout)["markers"] == []
+
+
+def test_marker_is_pinned_until_it_is_unloaded(folder: Path) -> None:
+    lines = (
+        "ip link add d.1 type veth && ip link set d.1 up && $0 -m shoal bpf load mark_step --device d.1 --pin; "
+        "$0 -m shoal bpf load mark_step --device d.1 --pin; $0 -m shoal bpf show; "
+        "$0 -m shoal bpf unload mark_step --device d.1; ! test -e /sys/fs/bpf/shoal && echo nothing left"
+    )
+    command = ["unshare", "--net", *OWN_FILE_SYSTEM, "sh", "-c", lines, sys.executable]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert "/sys/fs/bpf/shoal/mark_step@d:1/mark_step" in done.stdout, done.stdout + done.stderr
+    assert "`mark_step@d:1` is pinned already" in done.stderr
+    assert "unloaded mark_step from d.1" in done.stdout
+    assert done.stdout.endswith("nothing left\n")
+    assert json.loads(shoal("bpf", "show", "--json").stdout)["markers"] == []
+
+
 def test_kernel_without_descriptions_of_its_types_is_refused(folder: Path) -> None:
     hidden = ("unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /sys/kernel/btf && "$@"', "sh")
     done = shoal("bpf", "load", "dctcp_ikr", before=hidden)
     assert done.returncode == 6
     assert "there is no /sys/kernel/btf/vmlinux" in done.stderr
+    marker = shoal("bpf", "load", "mark_step", "--device", "lo", before=hidden)
+    assert (marker.returncode, marker.stderr) == (6, done.stderr)
     assert "CONFIG_DEBUG_INFO_BTF" in done.stderr
 
 

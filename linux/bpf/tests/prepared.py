@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What transfers.py needs, compiled into a folder: the programs, their loader, paths that mark, and both replays.
+"""What transfers.py and markers.py need, compiled into a folder: programs, their loader, paths that mark, replays.
 
 prepared.py FOLDER
 """
@@ -38,7 +38,12 @@ def prepare(folder: Path) -> None:
     command = ("cargo", "build", "--quiet", "--profile", "ci", "-p", "shoal-cc", "--example", "replay_operations")
     output([*command, "--manifest-path", PROJECT / "Cargo.toml"])
     shutil.copy2(PROJECT / "target/ci/examples/replay_operations", folder)
-    output(["gcc", "-std=gnu11", *checked, *warned, "-o", folder / "replay_trace", HERE / "replay_trace.c"])
+    compiler = ["gcc", "-std=gnu11", *checked, *warned]
+    output([*compiler, "-o", folder / "replay_trace", HERE / "replay_trace.c"])
+    output([*compiler, "-o", folder / "arithmetic", HERE / "arithmetic.c"])
+    for name in bpf.markers():
+        header = f'-DMARKER="../{name}.h"'
+        output([*compiler, header, "-o", folder / f"replay_{name}", HERE / "replay_marker.c"])
 
 
 if __name__ == "__main__":

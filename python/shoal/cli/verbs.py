@@ -100,7 +100,9 @@ VERBS = {
         "Carry frames between two interfaces through a bottleneck, with the queue that the simulator has.",
     ),
     "bpf": Verb(
-        "bpf", "app", "Congestion controllers as BPF programs in the kernel of this machine: no module, no reboot."
+        "bpf",
+        "app",
+        "Congestion controllers and markers as BPF programs in the kernel of this machine: no module, no reboot.",
     ),
     "new": Verb("new", "app", "A scenario or a law of your own, and skeletons of what can be added to shoal's source."),
 }

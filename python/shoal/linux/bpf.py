@@ -1,4 +1,4 @@
-"""Congestion controllers as BPF programs: compiled on this machine, and the program that loads them into its kernel.
+"""Congestion controllers and markers as BPF programs: compiled on this machine, with the program that loads them.
 
 Sources are in ``linux/bpf``. What they need of a machine is looked for before anything is compiled, and what is built
 lies in the user's cache; nothing here needs rights beyond the user's own.
@@ -45,6 +45,31 @@ _flags = (
 def programs() -> list[str]:
     """Names of the BPF programs there are."""
     return [path.name.removesuffix(".bpf.c") for path in files("bpf", ["*.bpf.c"])]
+
+
+def markers() -> list[str]:
+    """Names of the programs that mark on the egress of a device; the others are congestion controls."""
+    return [name for name in programs() if name.startswith("mark_")]
+
+
+def check_device(program: str, device: str | None) -> None:
+    """Refuse a marker without a device, and a device for a congestion control.
+
+    Raises
+    ------
+    UsageError
+        Says which of both it is.
+    """
+    if program in markers() and device is None:
+        raise UsageError(
+            f"{program} marks packets on the egress of a network interface, and none is named",
+            hint=f"as in: shoal bpf load {program} --device eth0",
+        )
+    if program not in markers() and device is not None:
+        raise UsageError(
+            f"{program} is a congestion control, which has no --device",
+            hint=f"programs that have one: {', '.join(markers())}",
+        )
 
 
 def object_of(program: str) -> Path:

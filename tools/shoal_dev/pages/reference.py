@@ -14,11 +14,12 @@ from shoal.metrics import metrics, unit_of
 from shoal.models import Model, models
 from shoal.sweeps import file as sweep_file
 from shoal_dev import ROOT
-from shoal_dev.pages import api, contract, law_header, scenario_keys, sources
+from shoal_dev.pages import api, contract, law_header, marking_bias, scenario_keys, sources
 from shoal_dev.tables import table
 
 TARGET = ROOT / "docs" / "reference"
 TYPES = ROOT / "python" / "shoal" / "contract.py"
+BIAS = ROOT / "python" / "shoal" / "linux" / "marking_bias.py"
 KEYS = ROOT / "python" / "shoal" / "scenario_keys.py"
 # For editors: each shipped scenario names it in its first line.
 SCHEMA = ROOT / "scenarios" / "schema.json"
@@ -286,7 +287,12 @@ def pages() -> dict[Path, str]:
         "tables.md": "# Recorded tables\n\n" + _native.tables_reference(),
     }
     texts = {TARGET / name: NOTE + text.rstrip() + "\n" for name, text in result.items()}
-    others = {SCHEMA: _native.schema(), TYPES: contract.module(), KEYS: scenario_keys.module()}
+    others = {
+        SCHEMA: _native.schema(),
+        TYPES: contract.module(),
+        BIAS: marking_bias.module(),
+        KEYS: scenario_keys.module(),
+    }
     headers = {
         LAWS / "shoal_law.h": law_header.header("controller"),
         LAWS / "shoal_queue.h": law_header.header("queue"),
@@ -296,7 +302,7 @@ def pages() -> dict[Path, str]:
 
 def present() -> set[Path]:
     """The generated files that are there, stale ones included."""
-    return {*TARGET.rglob("*.md"), SCHEMA, TYPES, KEYS}
+    return {*TARGET.rglob("*.md"), SCHEMA, TYPES, BIAS, KEYS}
 
 
 def pages_of_models() -> dict[str, str]:

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use libbpf_rs::ReferencesType as _;
-use libbpf_rs::btf::types::{FuncProto, MemberAttr, Ptr, Struct};
+use libbpf_rs::btf::types::{FuncProto, MemberAttr, Ptr, Struct, Typedef};
 use libbpf_rs::btf::{Btf, BtfType};
 
 use crate::refusal::{Outcome, Refusal};
@@ -13,6 +13,8 @@ const KERNEL_BTF: &str = "/sys/kernel/btf/vmlinux";
 /// The table of a congestion control, and the arguments of its `cong_control` from Linux 6.10 on.
 const TABLE: &str = "tcp_congestion_ops";
 const CONTROL_ARGUMENTS: usize = 4;
+/// What a marker is told by the kernel, as types that describe its tracepoints.
+const TRACEPOINTS: [&str; 3] = ["qdisc_dequeue", "net_dev_start_xmit", "kfree_skb"];
 
 /// Numbers of capabilities as in `linux/capability.h`.
 const CAP_NET_ADMIN: (u32, &str) = (12, "CAP_NET_ADMIN");
@@ -20,7 +22,7 @@ const CAP_SYS_ADMIN: (u32, &str) = (21, "CAP_SYS_ADMIN");
 const CAP_PERFMON: (u32, &str) = (38, "CAP_PERFMON");
 const CAP_BPF: (u32, &str) = (39, "CAP_BPF");
 
-/// Refuses to load a congestion control without what the kernel asks for.
+/// Refuses to load a program without what the kernel asks for.
 pub fn may_load() -> Outcome<()> {
     let all = effective()?;
     // To the kernel CAP_SYS_ADMIN includes the two newer ones.
@@ -32,7 +34,7 @@ pub fn may_load() -> Outcome<()> {
         .filter(|(capability, included)| lacks(capability, *included))
         .map(|((_, name), _)| *name)
         .collect();
-    refuse_without(&missing, "load a congestion control")
+    refuse_without(&missing, "load a BPF program")
 }
 
 /// Refuses to list what is loaded without the right to.
@@ -63,7 +65,7 @@ fn effective() -> Outcome<u64> {
         })
 }
 
-/// The kernel's description of its own types, in which what a congestion control needs has been seen.
+/// The kernel's description of its own types.
 pub fn described() -> Outcome<Btf<'static>> {
     if !Path::new(KERNEL_BTF).exists() {
         return Err(Refusal::new(
@@ -71,16 +73,32 @@ pub fn described() -> Outcome<Btf<'static>> {
             "take a kernel with CONFIG_DEBUG_INFO_BTF, as those of the distributions, or the module (linux/modules)",
         ));
     }
-    let btf = Btf::from_path(KERNEL_BTF).map_err(|error| {
+    Btf::from_path(KERNEL_BTF).map_err(|error| {
         Refusal::new(format!("{KERNEL_BTF}: {error}"), "is this kernel's description complete?")
-    })?;
+    })
+}
+
+/// Refuses a kernel that does not have what a marker needs.
+pub fn takes_markers(btf: &Btf<'_>) -> Outcome<()> {
+    let lacks = |name: &&&str| btf.type_by_name::<Typedef<'_>>(&format!("btf_trace_{name}")).is_none();
+    match TRACEPOINTS.iter().find(lacks) {
+        None => Ok(()),
+        Some(name) => Err(Refusal::new(
+            format!("this kernel does not tell when packets leave: it has no tracepoint {name}"),
+            "take a kernel with CONFIG_TRACEPOINTS and CONFIG_NET_SCHED, as those of the distributions",
+        )),
+    }
+}
+
+/// Refuses a kernel that does not have what a congestion control needs.
+pub fn takes_controls(btf: &Btf<'_>) -> Outcome<()> {
     if btf.type_by_name::<Struct<'_>>(&format!("bpf_struct_ops_{TABLE}")).is_none() {
         return Err(Refusal::new(
             "this kernel takes no congestion control as a BPF program: it has no struct_ops for TCP",
             "take a kernel with CONFIG_BPF_JIT and CONFIG_BPF_SYSCALL, or the module (linux/modules)",
         ));
     }
-    let arguments = member(&btf, "cong_control").and_then(|kind| {
+    let arguments = member(btf, "cong_control").and_then(|kind| {
         let pointer = Ptr::try_from(kind.skip_mods_and_typedefs()).ok()?;
         Some(FuncProto::try_from(pointer.referenced_type().skip_mods_and_typedefs()).ok()?.len())
     });
@@ -90,7 +108,7 @@ pub fn described() -> Outcome<Btf<'static>> {
             "take Linux 6.10 or newer, or the module (linux/modules)",
         ));
     }
-    Ok(btf)
+    Ok(())
 }
 
 /// Type of a member of `struct tcp_congestion_ops`.

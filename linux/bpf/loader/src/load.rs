@@ -1,4 +1,5 @@
-//! Loads a program, registers its congestion controls, and keeps them until it is told to end.
+//! Loads a program, puts it into its place (congestion controls, or the egress of a device), and keeps it there until
+//! it is told to end.
 
 use std::collections::BTreeMap;
 use std::ffi::c_char;
@@ -16,9 +17,10 @@ use nix::sys::signal::{SigSet, Signal};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::device::Device;
 use crate::refusal::{Outcome, Refusal};
 use crate::trace::Table;
-use crate::{kernel, parameters, pins, say};
+use crate::{device, kernel, parameters, pins, say};
 
 /// Room for what the verifier says of one program.
 const LOG_BYTES: usize = 1 << 20;
@@ -38,6 +40,8 @@ pub struct Load {
     object: PathBuf,
     #[serde(default)]
     parameters: BTreeMap<String, u32>,
+    /// The network interface whose egress a marker is for.
+    device: Option<String>,
     #[serde(default)]
     pin: bool,
     /// A new file for the calls as a table.
@@ -51,8 +55,14 @@ impl Load {
     pub fn carry_out(&self) -> Outcome<Value> {
         kernel::may_load()?;
         let types = kernel::described()?;
+        let device = self.device.as_deref().map(Device::find).transpose()?;
+        match device {
+            Some(_) => kernel::takes_markers(&types)?,
+            None => kernel::takes_controls(&types)?,
+        }
+        let place = pins::place(&self.program(), self.device.as_deref());
         if self.pin {
-            pins::may_pin(&self.program())?;
+            pins::may_pin(&place)?;
         }
         // Signals wait until the programs are gone: nothing is left behind.
         let ends = SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP]);
@@ -70,6 +80,9 @@ impl Load {
             .map_err(|error| self.unreadable(&error.to_string()))?;
         let parameters = parameters::set(&mut opened, &self.parameters)?;
         parameters::set_tracing(&mut opened, self.trace.is_some())?;
+        if let Some(device) = &device {
+            parameters::set_device(&mut opened, &device.as_bytes())?;
+        }
         leave_out(&mut opened, &types, &own);
         let mut log = Log::of(&opened, self.verifier_log.is_some());
         let loaded = opened.load();
@@ -78,11 +91,17 @@ impl Load {
         }
         let mut object = loaded.map_err(|error| self.refused(&error.to_string()))?;
         let mut table = self.trace.as_deref().map(|path| Table::create(path, &own)).transpose()?;
-        let mut links = register(&mut object)?;
-        let names: Vec<_> = links.iter().map(|(name, _)| name.clone()).collect();
-        let mut answer = json!({ "loaded": names, "parameters": parameters });
+        let mut links = match &device {
+            Some(device) => device::attach(&object, device)?,
+            None => register(&mut object)?,
+        };
+        let names: Vec<_> = match device {
+            Some(_) => vec![self.program()],
+            None => links.iter().map(|(name, _)| name.clone()).collect(),
+        };
+        let mut answer = json!({ "loaded": names, "device": self.device, "parameters": parameters });
         if self.pin {
-            answer["pinned"] = json!(pins::pin(&self.program(), &mut links)?);
+            answer["pinned"] = json!(pins::pin(&place, &mut links)?);
             return Ok(answer);
         }
         // Whoever called us may go away in a hurry.
@@ -93,7 +112,8 @@ impl Load {
         drop(links);
         let lost = lost(&object);
         let rows = table.map(Table::finish).transpose()?;
-        Ok(json!({ "unloaded": names, "traced": rows, "lost": lost }))
+        let counts = device.and_then(|_| device::counts(&object));
+        Ok(json!({ "unloaded": names, "traced": rows, "lost": lost, "counts": counts }))
     }
 
     fn program(&self) -> String {
@@ -158,7 +178,7 @@ fn keep(object: &Object, ends: &SigSet, table: Option<&mut Table>) -> Outcome<()
             .map(drop)
             .map_err(|error| Refusal::new(format!("signals cannot be waited for: {error}"), ""));
     };
-    let map = object.maps().find(|map| map.name() == "dctcp_trace");
+    let map = object.maps().find(|map| map.map_type() == MapType::RingBuf);
     let map =
         map.ok_or_else(|| Refusal::new("this program does not trace", "build it again: shoal bpf build"))?;
     let mut builder = RingBufferBuilder::new();
@@ -187,10 +207,14 @@ fn is_pending(signals: &SigSet) -> bool {
 
 /// Calls that the trace had no room for.
 fn lost(object: &Object) -> u64 {
-    let zero = 0u32.to_le_bytes();
-    let map = object.maps().find(|map| map.name().to_string_lossy().ends_with(".data.lost"));
-    let bytes = map.and_then(|map| map.lookup(&zero, libbpf_rs::MapFlags::ANY).ok().flatten());
-    bytes.and_then(|bytes| Some(u64::from_le_bytes(bytes.get(..8)?.try_into().ok()?))).unwrap_or(0)
+    numbers(object, ".data.lost").and_then(|all| all.first().copied()).unwrap_or(0)
+}
+
+/// The numbers in a section of variables, as they are in the kernel now.
+pub fn numbers(object: &Object, section: &str) -> Option<Vec<u64>> {
+    let map = object.maps().find(|map| map.name().to_string_lossy().ends_with(section))?;
+    let bytes = map.lookup(&0u32.to_le_bytes(), libbpf_rs::MapFlags::ANY).ok().flatten()?;
+    Some(bytes.chunks_exact(8).filter_map(|part| Some(u64::from_le_bytes(part.try_into().ok()?))).collect())
 }
 
 /// What the verifier says of each program, in memory that outlives the loading.

@@ -5,6 +5,7 @@
 //! code 1.
 //! A program that is not pinned stays as long as this process, which ends on SIGINT and SIGTERM.
 
+mod device;
 mod kernel;
 mod load;
 mod parameters;
@@ -24,7 +25,7 @@ use crate::refusal::{Outcome, Refusal};
 #[serde(tag = "verb", rename_all = "lowercase", deny_unknown_fields)]
 enum Request {
     Load(load::Load),
-    Unload { program: String },
+    Unload { program: String, device: Option<String> },
     Show {},
 }
 
@@ -48,7 +49,7 @@ fn answer() -> Outcome<Value> {
         serde_json::from_str(&text).map_err(|error| Refusal::new(format!("no request: {error}"), usage))?;
     match request {
         Request::Load(load) => load.carry_out(),
-        Request::Unload { program } => pins::unload(&program),
+        Request::Unload { program, device } => pins::unload(&pins::place(&program, device.as_deref())),
         Request::Show {} => pins::show(),
     }
 }

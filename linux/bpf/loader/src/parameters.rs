@@ -9,7 +9,7 @@ use crate::refusal::{Outcome, Refusal};
 
 const DESCRIBED: &str = ".rodata.parameter";
 const VALUES: &str = ".data";
-/// Sizes of the texts in `struct parameter` of linux/bpf/dctcp_program.h, and of its five numbers between them.
+/// Sizes of the texts in `struct parameter` of linux/bpf/parameter.h, and of its five numbers between them.
 const NAME: usize = 24;
 const NUMBERS: usize = 5;
 const TEXT: usize = 100;
@@ -54,14 +54,32 @@ pub fn set(object: &mut OpenObject, wanted: &BTreeMap<String, u32>) -> Outcome<V
             parameter.value = number(place);
         }
     }
+    in_order(&parameters)?;
     change(object, VALUES, &values)?;
     Ok(parameters)
+}
+
+/// Refuses thresholds of RED in the wrong order, as the module does.
+fn in_order(parameters: &[Parameter]) -> Outcome<()> {
+    let value = |name: &str| parameters.iter().find(|each| each.name == name).map(|each| each.value);
+    match (value("min_us"), value("max_us")) {
+        (Some(min), Some(max)) if min > max => Err(Refusal::new(
+            format!("min_us is {min}, above max_us, which is {max}"),
+            "lower min_us or raise max_us",
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Lets the program trace, or not.
 pub fn set_tracing(object: &mut OpenObject, traces: bool) -> Outcome<()> {
     // The only variable of this map.
     change(object, ".rodata", &[u8::from(traces)])
+}
+
+/// Tells a marker its device.
+pub fn set_device(object: &mut OpenObject, device: &[u8]) -> Outcome<()> {
+    change(object, ".rodata.device", device)
 }
 
 impl Parameter {

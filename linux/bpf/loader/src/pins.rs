@@ -4,8 +4,8 @@ use std::fs;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-use libbpf_rs::query::{LinkInfoIter, LinkTypeInfo, MapInfoIter};
-use libbpf_rs::{Link, MapType};
+use libbpf_rs::query::{LinkInfoIter, LinkTypeInfo, MapInfoIter, ProgInfoIter};
+use libbpf_rs::{Link, MapType, ProgramAttachType};
 use nix::sys::statfs::{FsType, statfs};
 use serde_json::{Value, json};
 
@@ -13,8 +13,15 @@ use crate::kernel;
 use crate::refusal::{Outcome, Refusal};
 
 const ROOT: &str = "/sys/fs/bpf";
+/// How the names of markers begin.
+const MARKER: &str = "mark_";
 /// The number of that file system, as in `linux/magic.h`.
 const BPF_FS: FsType = FsType(0xcafe_4a11);
+
+/// Under which name a program is pinned. That file system allows no dot, and no device has a colon in its name.
+pub fn place(program: &str, device: Option<&str>) -> String {
+    device.map_or_else(|| program.to_owned(), |device| format!("{program}@{}", device.replace('.', ":")))
+}
 
 /// Folder with the links of a program.
 fn folder(program: &str) -> PathBuf {
@@ -32,7 +39,7 @@ pub fn may_pin(program: &str) -> Outcome<()> {
     if folder(program).exists() {
         return Err(Refusal::new(
             format!("`{program}` is pinned already, at {}", folder(program).display()),
-            format!("unload it first: shoal bpf unload {program}"),
+            "unload it first, by shoal bpf unload",
         ));
     }
     Ok(())
@@ -86,7 +93,7 @@ fn refused(at: &Path, why: &str) -> Refusal {
     )
 }
 
-/// All congestion controls that are BPF programs, ours and others.
+/// All congestion controls that are BPF programs, ours and others, and our markers.
 pub fn show() -> Outcome<Value> {
     kernel::may_list()?;
     let mut links: Vec<(u32, u32)> = LinkInfoIter::default()
@@ -97,16 +104,35 @@ pub fn show() -> Outcome<Value> {
         .collect();
     links.sort_unstable();
     let pins = pinned();
+    let pin_of =
+        |link: u32| pins.iter().find(|(id, _)| *id == link).map(|(_, path)| path.display().to_string());
     let loaded: Vec<Value> = MapInfoIter::default()
         .filter(|map| map.ty == MapType::StructOps)
         .filter_map(|map| {
             // A table without a link is not registered, or by somebody's older loader.
             let (_, link) = links.iter().find(|(of, _)| *of == map.id)?;
-            let pin = pins.iter().find(|(id, _)| id == link).map(|(_, path)| path.display().to_string());
-            Some(json!({ "name": map.name.to_string_lossy(), "map": map.id, "link": link, "pinned": pin }))
+            let name = map.name.to_string_lossy();
+            Some(json!({ "name": name, "map": map.id, "link": link, "pinned": pin_of(*link) }))
         })
         .collect();
-    Ok(json!({ "loaded": loaded }))
+    Ok(json!({ "loaded": loaded, "markers": markers(pin_of) }))
+}
+
+/// Our programs on the egress of devices.
+fn markers(pin_of: impl Fn(u32) -> Option<String>) -> Vec<Value> {
+    let names: Vec<(u32, String)> = ProgInfoIter::default()
+        .map(|program| (program.id, program.name.to_string_lossy().into_owned()))
+        .filter(|(_, name)| name.starts_with(MARKER))
+        .collect();
+    LinkInfoIter::default()
+        .filter_map(|link| {
+            let LinkTypeInfo::Tcx(of) = link.info else { return None };
+            let (_, name) = names.iter().find(|(id, _)| *id == link.prog_id)?;
+            matches!(of.attach_type, ProgramAttachType::TcxEgress).then(|| {
+                json!({ "name": name, "interface": of.ifindex, "link": link.id, "pinned": pin_of(link.id) })
+            })
+        })
+        .collect()
 }
 
 /// Numbers of the links that are pinned below our folder, with their places.

@@ -1,4 +1,5 @@
-//! Calls of a congestion control as a table: a column for each field of `struct dctcp_call_record` (linux/bpf/trace.h).
+//! Calls of a congestion control, or packets at a marker, as a table: a column for each field of
+//! `struct dctcp_call_record` (linux/bpf/trace.h) or `struct marker_record` (linux/bpf/marker_trace.h).
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -9,7 +10,7 @@ use libbpf_rs::btf::types::{Int, MemberAttr, Struct};
 
 use crate::refusal::{Outcome, Refusal};
 
-const RECORD: &str = "dctcp_call_record";
+const RECORDS: [&str; 2] = ["dctcp_call_record", "marker_record"];
 
 /// A table that is being written.
 pub struct Table {
@@ -26,8 +27,9 @@ impl Table {
     pub fn create(path: &Path, program: &Btf<'_>) -> Outcome<Self> {
         let cannot =
             |error: io::Error| Refusal::new(format!("{}: {error}", path.display()), "name another file");
-        let record = program
-            .type_by_name::<Struct<'_>>(RECORD)
+        let record = RECORDS
+            .iter()
+            .find_map(|name| program.type_by_name::<Struct<'_>>(name))
             .ok_or_else(|| Refusal::new("this program does not trace", "build it again: shoal bpf build"))?;
         let mut names = Vec::new();
         let mut columns = Vec::new();
