@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The BPF programs on kernels of Debian, as they are packaged, under QEMU: no KVM, no root, nothing installed.
 
-Boots each kernel with an archive in memory that has what transfers.py needs, and runs it there. Anything that the
-kernel complains about on its console fails the test. Needs qemu-system-x86_64, iproute2, and what `shoal bpf build`
-needs.
+Boots each kernel with an archive in memory that has what transfers.py and markers.py need, and runs them there.
+Anything that the kernel complains about on its console fails the test. Needs qemu-system-x86_64, iproute2, and what
+`shoal bpf build` needs.
 
-    stock_kernels.py [--kernel 6.12|7.3] [--console FOLDER] [SCENARIO ...]
+    stock_kernels.py [--kernel 6.12|7.3] [--script transfers|markers] [--console FOLDER] [SCENARIO ...]
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ KERNELS = {
         ),
     ),
 }
-WANTED = ("veth", "sch_tbf", "sch_ingress", "cls_bpf")
+WANTED = ("veth", "sch_tbf", "sch_htb", "sch_ingress", "cls_bpf")
 # Without cmpxchg16b: where the kernel uses it without a lock prefix, in its allocator, QEMU 7.2 was seen to leave
 # addresses in the flags, and the guest fell over at random places.
 PROCESSOR = ("-cpu", "qemu64,-cx16")
@@ -69,10 +69,17 @@ INIT = """#!/bin/busybox sh
 /bin/busybox mkdir -p /run/netns
 for module in $(/bin/busybox cat /order); do /bin/busybox insmod /modules/$module || echo "cannot load $module"; done
 export PATH=/bin HOME=/tmp PYTHONHOME=/python PYTHONUNBUFFERED=1
-/bin/python3 -S /test/transfers.py /test {names}
-echo "transfers: $?"
+/bin/python3 -S /test/{script}.py /test {names}
+echo "{script}: $?"
 /bin/busybox reboot -f
 """
+
+
+# What runs in a guest, with the programs that replay its traces.
+SCRIPTS = {
+    "transfers": ("replay_trace", "replay_operations"),
+    "markers": ("replay_mark_step", "replay_mark_coupled", "replay_mark_dualred"),
+}
 
 
 def add_program(initrd: Path, program: str | Path, target: str) -> None:
@@ -93,12 +100,12 @@ def add_libraries(initrd: Path, program: Path) -> None:
 
 
 def add_python(initrd: Path) -> None:
-    """The Python that runs this, with the modules that transfers.py imports, compiled."""
+    """The Python that runs this, with the modules that the scripts import, compiled."""
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     add_program(initrd, sys.executable, "bin/python3")
     code = (
         "import sys, encodings.ascii, encodings.latin_1, encodings.idna, random, locale\n"
-        f"sys.path.insert(0, {str(HERE)!r}); import transfers\n"
+        f"sys.path.insert(0, {str(HERE)!r}); import markers, transfers\n"
         "print(*(m.__file__ for m in sys.modules.values() if getattr(m, '__file__', None)), sep='\\n')"
     )
     library = Path(os.__file__).parent
@@ -121,8 +128,8 @@ def fetch_kernel(series: str, root: Path) -> Path:
     return next(root.glob("usr/lib/modules/*"))
 
 
-def run(series: str, names: list[str], console: Path | None, limit_s: float) -> None:
-    """Boot a kernel and run the transfers in it."""
+def run(series: str, script: str, names: list[str], console: Path | None, limit_s: float) -> None:
+    """Boot a kernel and run a script in it."""
     with tempfile.TemporaryDirectory() as scratch:
         place = Path(scratch)
         initrd = place / "initrd"
@@ -130,26 +137,29 @@ def run(series: str, names: list[str], console: Path | None, limit_s: float) -> 
         modules = fetch_kernel(series, place)
         release = modules.name
         prepare(initrd / "test")
-        shutil.copy(HERE / "transfers.py", initrd / "test")
-        for program, goal in (("busybox", "busybox"), ("ip", "ip"), ("tc", "tc"), ("busybox", "sh")):
-            add_program(initrd, shutil.which(program) or program, f"bin/{goal}")
-        for name in ("shoal-bpf", "replay_trace", "replay_operations"):
+        for name in SCRIPTS:
+            shutil.copy(HERE / f"{name}.py", initrd / "test")
+        for program in ("busybox", "ip", "tc"):
+            add_program(initrd, shutil.which(program) or program, f"bin/{program}")
+        for goal in ("sh", "cat", "nsenter"):
+            (initrd / "bin" / goal).symlink_to("busybox")
+        for name in ("shoal-bpf", *SCRIPTS[script]):
             add_libraries(initrd, initrd / "test" / name)
         add_python(initrd)
         add_modules(modules, initrd, WANTED)
-        (initrd / "init").write_text(INIT.format(names=" ".join(names)), encoding="ascii")
+        (initrd / "init").write_text(INIT.format(script=script, names=" ".join(names)), encoding="ascii")
         (place / "initrd.cpio").write_bytes(archive(initrd))
         say(f"booting Linux {release}, {(place / 'initrd.cpio').stat().st_size / 1e6:.0f} MB in memory")
         qemu = [shutil.which("qemu-system-x86_64") or ""]
         kernel = next(place.glob(f"boot/vmlinuz-{release}"), modules / "vmlinuz")
         said = boot(qemu, dict(os.environ), kernel, place / "initrd.cpio", limit_s, PROCESSOR)
     if console:
-        (console / f"linux-{series}.txt").write_text(said, encoding="utf-8")
+        (console / f"linux-{series}-{script}.txt").write_text(said, encoding="utf-8")
     if complaint := COMPLAINTS.search(said):
         line = next(line for line in said.splitlines() if complaint[0] in line)
         sys.exit(f"the kernel complains: {line.strip()}")
-    if "transfers: 0" not in said:
-        sys.exit(f"the transfers failed on Linux {release}")
+    if f"{script}: 0" not in said:
+        sys.exit(f"{script}.py failed on Linux {release}")
     print(next(line.strip() for line in said.splitlines() if "scenarios agree" in line))
 
 
@@ -159,14 +169,16 @@ def main() -> None:
     parser.add_argument("--kernel", choices=KERNELS, action="append", help="series of the kernel (all)")
     parser.add_argument("--console", type=Path, metavar="FOLDER", help="keep what the guests print, verifier included")
     parser.add_argument("--limit", type=float, default=1800, help="seconds that a guest may take (1800)")
-    parser.add_argument("scenarios", nargs="*", help="of transfers.py (all)")
+    parser.add_argument("--script", choices=SCRIPTS, action="append", help="what runs in the guests (all)")
+    parser.add_argument("scenarios", nargs="*", help="of that script (all)")
     arguments = parser.parse_args()
     needed = ("qemu-system-x86_64", "busybox", "ip", "tc", "ldd", "dpkg-deb", "apt-get")
     if lacking := [tool for tool in needed if not shutil.which(tool)]:
         packages = "qemu-system-x86 busybox-static iproute2 libc-bin"
         sys.exit(f"missing: {', '.join(lacking)}\nhint: on Debian or Ubuntu: sudo apt-get install {packages}")
     for series in arguments.kernel or KERNELS:
-        run(series, arguments.scenarios, arguments.console, arguments.limit)
+        for script in arguments.script or SCRIPTS:
+            run(series, script, arguments.scenarios, arguments.console, arguments.limit)
 
 
 if __name__ == "__main__":
