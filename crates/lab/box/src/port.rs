@@ -35,10 +35,12 @@ sockopt_impl!(
 
 /// The largest frame that is taken: 64 KiB and its headers, beyond what any interface has as its MTU.
 const FRAME_BYTES: usize = (1 << 16) + 64;
-/// `struct virtio_net_hdr` (`include/uapi/linux/virtio_net.h`): flags, kind of a merged segment, its headers and parts,
-/// and where a sum begins and stands.
+/// `struct virtio_net_hdr`
+/// ([include/uapi/linux/virtio_net.h](https://elixir.bootlin.com/linux/v6.12/source/include/uapi/linux/virtio_net.h)):
+/// flags, kind of a merged segment, its headers and parts, and where a sum begins and stands.
 const HEADER_BYTES: usize = 10;
-/// `struct tpacket_auxdata` (`include/uapi/linux/if_packet.h`).
+/// `struct tpacket_auxdata`
+/// ([include/uapi/linux/if_packet.h](https://elixir.bootlin.com/linux/v6.12/source/include/uapi/linux/if_packet.h)).
 const AUXILIARY_BYTES: usize = 20;
 /// Two addresses, behind which a tag stands.
 const ADDRESSES_BYTES: usize = 12;
