@@ -73,6 +73,7 @@ class Box:
     def run_for(self, seconds: float) -> None: ...
     def counts(self) -> str: ...
 
+@final
 class Bottleneck:
     """A link with its queue."""
 
