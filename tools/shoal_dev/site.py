@@ -94,7 +94,12 @@ def linked(page: Path, text: str, pages: set[Path], stage: Path) -> str:
             readme = goal / "README.md"
             return f"[{match['text']}]({match['place'].rstrip('/')}/README.md)" if readme in pages else match["text"]
         if goal.is_file() and goal.is_relative_to(ROOT):
-            copy(goal, stage)
+            staged = stage / goal.relative_to(ROOT)
+            if not staged.exists():
+                copy(goal, stage)
+                # The page of a room, which no pattern names: its links lead somewhere, too.
+                if goal.suffix == ".md":
+                    staged.write_text(linked(goal, staged.read_text(encoding="utf-8"), pages, stage), encoding="utf-8")
             # A file has no headings to lead to.
             return f"[{match['text']}]({match['place']})"
         return match[0]  # Sphinx refuses it.
