@@ -4,8 +4,8 @@
 //! behind it. Once packets have been late for an `interval`, one is marked or dropped, and the n-th gap to
 //! the next is interval / sqrt(n) until a packet is in time. Follows RFC 8289
 //! (<https://www.rfc-editor.org/rfc/rfc8289>) as `include/net/codel_impl.h`
-//! (<https://elixir.bootlin.com/linux/v6.12/source/include/net/codel_impl.h>) and
-//! [`net/sched/sch_codel.c`](https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_codel.c) have it;
+//! (<https://elixir.bootlin.com/linux/v7.3/source/include/net/codel_impl.h>) and
+//! [`net/sched/sch_codel.c`](https://elixir.bootlin.com/linux/v7.3/source/net/sched/sch_codel.c) have it;
 //! where it departs is listed in [`CodelConfig::DOC`]. Draws no random numbers.
 
 mod clock;

@@ -3,7 +3,7 @@
 //! Flows are hashed to queues, which take turns by bytes (deficit round robin), those that begin to send first; each
 //! has the law of [`Codel`](crate::Codel). What does not fit makes room by dropping from the head of the fattest queue.
 //! Follows RFC 8290 (<https://www.rfc-editor.org/rfc/rfc8290>) as `net/sched/sch_fq_codel.c` has it
-//! (<https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_fq_codel.c>); where it departs is listed in
+//! (<https://elixir.bootlin.com/linux/v7.3/source/net/sched/sch_fq_codel.c>); where it departs is listed in
 //! [`FqCodelConfig::DOC`].
 //!
 //! It is a shell of its own: packets lie in chains of one memory, an arrival may drop others, and one law is kept for

@@ -1,5 +1,5 @@
 //! The control law of CoDel:
-//! [`include/net/codel_impl.h`](https://elixir.bootlin.com/linux/v6.12/source/include/net/codel_impl.h).
+//! [`include/net/codel_impl.h`](https://elixir.bootlin.com/linux/v7.3/source/include/net/codel_impl.h).
 
 use super::clock::{Instant, is_below, ticks};
 use crate::shell::Decision;
@@ -9,6 +9,8 @@ use shoal_units::Time;
 
 /// `rec_inv_sqrt` has 16 bits, arithmetic 32.
 const SHIFT: u32 = 16;
+/// `CODEL_MAX_DROPS_PER_DEQUEUE`: signals that are due and were not given within so many drops are forgotten.
+const MAX_DROPS: u16 = 256;
 
 /// `struct codel_params`, in ticks and bytes.
 #[derive(Clone, Copy, Debug)]
@@ -61,8 +63,8 @@ enum Step {
     First,
     /// The packet after the one that was dropped on entering the dropping state.
     AfterEntry,
-    /// A packet after one that was dropped in the dropping state.
-    AfterDrop,
+    /// A packet after so many that were dropped in the dropping state.
+    AfterDrops(u16),
 }
 
 impl Control {
@@ -97,7 +99,7 @@ impl Control {
                 if !is_late {
                     self.dropping = false;
                 } else if self.drop_next.has_come(now) {
-                    return self.signal(parameters, packet);
+                    return self.signal(parameters, packet, 0);
                 }
             }
             Step::First => {
@@ -107,11 +109,14 @@ impl Control {
             }
             // The packet is sent whatever its sojourn time, which has been recorded.
             Step::AfterEntry => {}
-            Step::AfterDrop => {
+            Step::AfterDrops(drops) => {
                 if is_late {
                     self.schedule(parameters, self.drop_next);
                     if self.drop_next.has_come(now) {
-                        return self.signal(parameters, packet);
+                        if drops < MAX_DROPS {
+                            return self.signal(parameters, packet, drops);
+                        }
+                        self.schedule(parameters, now);
                     }
                 } else {
                     self.dropping = false;
@@ -124,14 +129,9 @@ impl Control {
     /// The queue was asked for a packet and had none.
     #[inline]
     pub(crate) fn on_empty(&mut self) {
-        match core::mem::replace(&mut self.next, Step::First) {
-            Step::First => self.dropping = false,
-            Step::AfterEntry => self.first_above = Instant(0),
-            Step::AfterDrop => {
-                self.first_above = Instant(0);
-                self.dropping = false;
-            }
-        }
+        self.first_above = Instant(0);
+        // The dropping state that was entered with the last packet goes on.
+        self.dropping = core::mem::replace(&mut self.next, Step::First) == Step::AfterEntry;
     }
 
     /// Packets were dropped for lack of room: the next signals come faster (`fq_codel_drop`).
@@ -182,23 +182,24 @@ impl Control {
         Decision::Drop(Reason::Sojourn)
     }
 
-    /// A signal in the dropping state.
-    fn signal(&mut self, parameters: &Parameters, packet: &Packet) -> Decision {
+    /// A signal in the dropping state, after `drops` others at the same dequeue.
+    fn signal(&mut self, parameters: &Parameters, packet: &Packet, drops: u16) -> Decision {
         self.count = self.count.wrapping_add(1);
         self.improve_root();
         if parameters.ecn && packet.ecn.is_capable() {
             self.schedule(parameters, self.drop_next);
             return Decision::Mark(Reason::Sojourn);
         }
-        self.next = Step::AfterDrop;
+        self.next = Step::AfterDrops(drops + 1);
         Decision::Drop(Reason::Sojourn)
     }
 
-    /// `codel_control_law`: the next signal is interval / sqrt(count) after `from`.
+    /// `codel_control_law`: the next signal is interval / sqrt(count) after `from`, and a tick at least.
     #[inline]
     fn schedule(&mut self, parameters: &Parameters, from: Instant) {
         let reciprocal = u64::from(self.rec_inv_sqrt) << SHIFT;
-        self.drop_next = from.plus(((u64::from(parameters.interval) * reciprocal) >> 32) as u32);
+        let gap = ((u64::from(parameters.interval) * reciprocal) >> 32) as u32;
+        self.drop_next = from.plus(gap.max(1));
     }
 
     /// `codel_Newton_step`: x (3 - count x^2) / 2, with 32 fractional bits in x, of which 16 are kept. The

@@ -2,11 +2,11 @@
 
 use shoal_units::{Difference, ModelDoc, ModelKind};
 
-/// What an empty queue keeps, by the kernel; FQ-CoDel has it, too.
+/// What an empty queue forgets, by the kernel; FQ-CoDel has it, too.
 pub(in crate::laws) const EMPTY_QUEUE: Difference = Difference {
-    text: "A queue that becomes empty without a drop keeps the time since when packets have waited longer than \
-           the target, as 6.12 does; kernels from 7.0 on forget it.",
-    test: "what_an_empty_queue_means_depends_on_what_was_dropped",
+    text: "No difference to Linux 7.0 and later and to RFC 8289: an empty queue forgets since when packets have \
+           waited longer than the target. Kernels before 7.0 keep it where the queue becomes empty without a drop.",
+    test: "an_empty_queue_ends_what_was_late",
 };
 /// The second gap between signals; FQ-CoDel has it, too.
 pub(in crate::laws) const SECOND_GAP: Difference = Difference {
@@ -21,7 +21,7 @@ pub(super) const DOC: ModelDoc = ModelDoc {
     name: "codel",
     kind: ModelKind::Queue,
     summary: "Controlled delay: drops or marks on departure, ever faster while packets wait longer than a target.",
-    follows: "Linux 6.12 include/net/codel_impl.h and net/sched/sch_codel.c; RFC 8289",
+    follows: "Linux 7.3 include/net/codel_impl.h and net/sched/sch_codel.c; RFC 8289",
     differences: &[
         Difference {
             text: "Counts the bytes of the IP packet, and nothing is dropped while no more waits than the largest \
@@ -34,8 +34,9 @@ pub(super) const DOC: ModelDoc = ModelDoc {
             test: "drops_come_at_the_kernels_ticks",
         },
         Difference {
-            text: "A dequeue makes up for all signals that are due, as 6.12 does; the newest kernels stop after 256.",
-            test: "one_dequeue_makes_up_for_missed_signals",
+            text: "No difference to Linux 7.3: a dequeue makes up for all signals that are due, and stops after 256 \
+                   drops. 6.12 does not stop.",
+            test: "a_dequeue_drops_no_more_than_256_packets",
         },
         EMPTY_QUEUE,
         SECOND_GAP,

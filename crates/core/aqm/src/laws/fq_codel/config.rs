@@ -7,7 +7,7 @@ use shoal_packet::Ecn;
 use shoal_units::{ModelDoc, Rate};
 
 /// Fair queueing with CoDel ([RFC 8290](https://www.rfc-editor.org/rfc/rfc8290); Linux
-/// [`net/sched/sch_fq_codel.c`](https://elixir.bootlin.com/linux/v6.12/source/net/sched/sch_fq_codel.c)).
+/// [`net/sched/sch_fq_codel.c`](https://elixir.bootlin.com/linux/v7.3/source/net/sched/sch_fq_codel.c)).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FqCodelConfig {
     /// The law of every queue.

@@ -7,7 +7,7 @@ pub(super) const DOC: ModelDoc = ModelDoc {
     name: "fq-codel",
     kind: ModelKind::Queue,
     summary: "Queues served in turn by bytes, those that begin to send first, each with CoDel.",
-    follows: "Linux 6.12 net/sched/sch_fq_codel.c and include/net/codel_impl.h; RFC 8290",
+    follows: "Linux 7.3 net/sched/sch_fq_codel.c and include/net/codel_impl.h; RFC 8290",
     differences: &[
         Difference {
             text: "The hash mixes the flow's number with a key from the queue's random stream; the kernel hashes \

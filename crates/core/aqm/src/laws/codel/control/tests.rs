@@ -148,15 +148,45 @@ fn the_root_of_a_jump_wraps_as_in_the_kernel() {
 }
 
 #[test]
-fn what_an_empty_queue_means_depends_on_what_was_dropped() {
-    let at = Instant(5);
+fn an_empty_queue_ends_what_was_late() {
     let state = |next| {
-        let mut law = Control { dropping: true, first_above: at, next, ..Control::new() };
+        let mut law = Control { dropping: true, first_above: Instant(5), next, ..Control::new() };
         law.on_empty();
-        assert_eq!(law.next, Step::First);
-        (law.dropping, law.first_above == at)
+        assert_eq!((law.next, law.first_above), (Step::First, Instant(0)));
+        law.dropping
     };
-    assert_eq!(state(Step::First), (false, true));
-    assert_eq!(state(Step::AfterEntry), (true, false));
-    assert_eq!(state(Step::AfterDrop), (false, false));
+    assert!(!state(Step::First));
+    assert!(!state(Step::AfterDrops(1)));
+    // The packet that began the dropping state was dropped, and none was left to send.
+    assert!(state(Step::AfterEntry));
+}
+
+/// With a root of zero, which an old kernel's queue may have, the gap is no tick of a clock. Signals would be due with
+/// one dequeue for ever.
+#[test]
+fn a_signal_is_a_tick_after_the_last_at_least() {
+    let mut law = Control { rec_inv_sqrt: 0, ..Control::new() };
+    law.schedule(&Parameters::new(&LAW), Instant(70));
+    assert_eq!(law.drop_next, Instant(71));
+}
+
+/// 1e6 ticks after a signal was due at a count of 1e6, when the gaps are 97 ticks, 10,000 others are. 256 packets are
+/// dropped; the next one is sent, and signals go on from now.
+#[test]
+fn a_dequeue_drops_no_more_than_256_packets() {
+    let mut law = Control {
+        count: 1_000_000,
+        rec_inv_sqrt: 65,
+        drop_next: Instant(1_000_000),
+        first_above: Instant(5),
+        dropping: true,
+        ..Control::new()
+    };
+    for _ in 0..256 {
+        assert_eq!(late(&mut law, 2_000_000), Decision::Drop(Reason::Sojourn));
+    }
+    assert_eq!(late(&mut law, 2_000_000), Decision::Pass);
+    assert_eq!((law.count, law.next), (1_000_256, Step::First));
+    // 97,656 * 65 >> 16 = 96.
+    assert_eq!(law.drop_next.since(Instant(2_000_000)), 96);
 }
