@@ -80,7 +80,7 @@ def test_a_queue_takes_parameters_and_options_and_is_the_kernels_fifo_without_a_
     (own,), (kernels,) = (json.loads(result.json)["bottlenecks"] for result in (module, fifo))
     assert own["dropped"] == kernels["dropped"] > 0
     assert own["queue_bytes"] == kernels["queue_bytes"]
-    options = AQM.replace(" }", ", options = [{ attribute = 1, u32 = 10 }] }")
+    options = AQM.removesuffix(" }") + ", options = [{ attribute = 1, u32 = 10 }] }"
     marks = queued(SHORT, options).override({"flows[0].ecn": "on"})
     (marking,) = json.loads(run_on_linux(marks, image=image).json)["bottlenecks"]
     assert marking["marked"] > 0
@@ -93,7 +93,7 @@ def test_parameters_of_a_controller_are_those_of_its_module(image: Image) -> Non
     wrong = controlled(RENO).override({"flows[0].cc_options": {"floor": 4}})
     with pytest.raises(ScenarioError, match=r"tcp_reno_again\.c has no parameter `floor`(.|\n)*it has: floor_packets"):
         plan(wrong, image)
-    wrong = queued(SHORT, AQM.replace("limit=", "limits="))
+    wrong = queued(SHORT, AQM.replace("limit =", "limits ="))
     with pytest.raises(ScenarioError, match=r"sch_short\.c has no parameter `limits`(.|\n)*it has: limit"):
         plan(wrong, image)
 

@@ -18,7 +18,9 @@ from shoal.errors import UsageError
 from shoal.files import unwritable
 from shoal.linux import Image, LinuxError, Unbuilt, archive, checks, commands, images, kernel, places, resources
 from shoal.linux.archive import release_of, releases
+from shoal.linux.faults import left_behind
 from shoal.linux.guest import guest_folder
+from shoal.linux.module_file import ModuleFile
 from shoal.linux.places import digest, files, locked
 
 KERNEL = json.dumps(
@@ -217,8 +219,45 @@ def test_wrong_source_is_refused(tmp_path: Path, makefile: str | None, words: st
 
 def test_sources_of_the_guest_are_part_of_the_package() -> None:
     assert {path.name for path in files("guest", ["*.c"])} >= {"main.c", "net.c", "flow.c", "output.c"}
-    assert files("kernel", ["uml.config"])
+    assert len(files("kernel", ["uml.config", "leaks.config"])) == 2
     assert digest("a", "bc") != digest("ab", "c")
+
+
+def test_a_kernel_that_finds_leaks_is_taken_on_request_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHOAL_CACHE_DIR", str(tmp_path))
+    described = {"release": "7.3.4-shoal", "mode": "seccomp", "controllers": [], "disciplines": []}
+    ordinary = tmp_path / "linux/kernels/7.3.4-1-abc"
+    for folder in (ordinary, ordinary.with_name(f"7.3.4-1-abc{images.leaks_suffix()}")):
+        folder.mkdir(parents=True)
+        (folder / "kernel.json").write_text(json.dumps(described), encoding="utf-8")
+    image = images.find_image("7.3")
+    assert image.folder == ordinary
+    assert image.finding_leaks().finds_leaks
+    with pytest.raises(LinuxError, match="no kernel that finds leaks"):
+        Image(tmp_path).finding_leaks()
+
+
+def test_memory_that_a_module_leaves_has_file_line_and_function() -> None:
+    module = ModuleFile("tcp_mine", Path("laws/tcp_mine.c"), Path("tcp_mine.ko"), Path("tcp_mine.debug.ko"))
+    said = "<6>[    4.125000] {}:57 module {} func:mine_init has 256 allocated at module unload"
+    console = [said.format("tcp_mine.c", "tcp_mine"), said.format("line.c", "sch_line")]
+    fault = left_behind([], console, [module])
+    assert "laws/tcp_mine.c:57: 256 B that `mine_init` allocated" in str(fault)
+    assert "line.c" not in str(fault)
+    assert left_behind([], console[1:], [module]) is None
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--find-leaks"], "--find-leaks is about kernel modules"),
+        (["--find-leaks", "--on", "linux"], "no kernel"),
+    ],
+)
+def test_leaks_are_looked_for_in_modules_alone(inside: Cli, words: list[str], said: str) -> None:
+    done = inside("run", "step-single", *words)
+    assert done.code != 0
+    assert said in done.err
 
 
 def test_modules_are_known_by_all_names_that_they_register(tmp_path: Path) -> None:

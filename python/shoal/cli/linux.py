@@ -30,6 +30,13 @@ def build(
         str | None, option("--version", "VERSION", "Kernel version, e.g. 7.3 (default) or 6.12.")
     ] = None,
     source: Annotated[Path | None, option("--source", "DIR", "A kernel tree of your own instead.")] = None,
+    find_leaks: Annotated[
+        bool,
+        typer.Option(
+            "--find-leaks",
+            help="A second one, which remembers who allocated what: `shoal run --module FILE --find-leaks` takes it.",
+        ),
+    ] = False,
     jobs: Annotated[int | None, option(("--jobs", "-j"), "N", "Compilers at once.", min=1)] = None,
 ) -> None:
     """Fetch and build the kernel, once; later calls find it.
@@ -42,6 +49,7 @@ def build(
       shoal linux build
       shoal linux build --version 6.12
       shoal linux build --source ~/src/linux
+      shoal linux build --find-leaks
     """
     from shoal.errors import UsageError
     from shoal.linux import Image, kernel
@@ -54,7 +62,9 @@ def build(
             bar.describe(text)
             talk.note(text)
 
-        image = Image(kernel.build(version=version, source=source, jobs=jobs, say=say, progress=bar.update))
+        image = Image(
+            kernel.build(version=version, source=source, find_leaks=find_leaks, jobs=jobs, say=say, progress=bar.update)
+        )
         _ = image.helpers
     talk.note(f"Linux {image.release} ({image.mode} mode) is ready: {image.folder}")
     data.text(str(image.folder))

@@ -29,13 +29,16 @@ def refuse_limits_without_linux(wall_limit: float | None, stall_limit: float | N
 
 
 def find_linux(
-    generator: str | None = None, *, wall_limit_s: float | None = None, stall_limit_s: float | None = None
+    generator: str | None = None,
+    find_leaks: bool = False,
+    wall_limit_s: float | None = None,
+    stall_limit_s: float | None = None,
 ) -> Image:
     """The kernel, the program that drives its flows if it is not the guest's own, and how long guests may take."""
     from shoal.linux import Limits, find_image
     from shoal.linux.iperf3 import find_iperf3
 
-    image = find_image()
+    image = find_image().finding_leaks() if find_leaks else find_image()
     limits = Limits(wall_s=wall_limit_s, stall_s=stall_limit_s or Limits.stall_s)
     return replace(image, iperf3=None if generator is None else find_iperf3(generator), limits=limits)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -88,6 +88,14 @@ _Modules = Annotated[
         "[cyan]cc[/], or the name of an aqm of the kind [cyan]module[/], is what it registers. Repeatable.",
     ),
 ]
+_FindLeaks = Annotated[
+    bool,
+    typer.Option(
+        "--find-leaks",
+        help="With --module or a table [cyan]\\[laws][/]: memory that a module leaves behind is an error. "
+        "Takes the kernel of [cyan]shoal linux build --find-leaks[/], which draws other random numbers.",
+    ),
+]
 _Explain = Annotated[
     bool, typer.Option("--explain", help="With --on linux: show what the scenario becomes there, and run nothing.")
 ]
@@ -112,6 +120,7 @@ def run(
     threads: _Threads = None,
     generator: _Generator = None,
     module: _Modules = None,
+    find_leaks: _FindLeaks = False,
     wall_limit: options.WallLimit = None,
     stall_limit: options.StallLimit = None,
     explain: _Explain = False,
@@ -124,14 +133,13 @@ def run(
 
       shoal run coexistence
       shoal run my.toml --set bottleneck.rate='20 Mbit/s' --seed 7 --json
-      shoal run my.toml --seeds 5 --out results/my
-      shoal run my.toml --out results/my --figure-width 3.5in
+      shoal run my.toml --seeds 5 --out results/my --figure-width 3.5in
       shoal run my.toml --pcap my.pcapng
       shoal run single-red.toml dual-red.toml --out results/compared
       shoal run step-single --on linux
       shoal run my.toml --on linux --module my_cc.c
     """
-    _check_plane(on, generator, module, explain=explain)
+    _check_plane(on, generator, module, find_leaks=find_leaks, explain=explain)
     refuse_limits_without_linux(wall_limit, stall_limit, on_linux=on is Plane.LINUX)
     _check_seeds(seed, seeds)
     _check_threads(threads, seeds, on)
@@ -147,7 +155,8 @@ def run(
     if explain:
         explain_linux(loaded.values(), generator)
         return
-    image = _prepared(on, generator, wall_limit, stall_limit, loaded)
+    image = find_linux(generator, find_leaks, wall_limit, stall_limit) if on is Plane.LINUX else None
+    _prepare(loaded.values(), image, find_leaks=find_leaks)
     with _capture_in(pcap, force=force), results_in(out, force=force, figure_width=figure_width) as folder:
         runs = {}
         for label, scenario in loaded.items():
@@ -164,9 +173,13 @@ def run(
     _print(runs, as_json=as_json, several_seeds=seeds is not None)
 
 
-def _check_plane(on: Plane, generator: str | None, modules: list[Path] | None, *, explain: bool) -> None:
+def _check_plane(
+    on: Plane, generator: str | None, modules: list[Path] | None, *, find_leaks: bool, explain: bool
+) -> None:
     if modules and on is not Plane.LINUX:
         raise UsageError("--module names a kernel module", hint="add --on linux")
+    if find_leaks and on is not Plane.LINUX:
+        raise UsageError("--find-leaks is about kernel modules", hint="add --on linux")
     if generator is not None and on is not Plane.LINUX:
         raise UsageError("--generator names a program that runs on Linux", hint="add --on linux")
     if explain and on is not Plane.LINUX:
@@ -197,20 +210,14 @@ def _capture_in(pcap: Path | None, *, force: bool) -> AbstractContextManager[Non
     return reserved_file(pcap, is_capture, what="capture of shoal", option="--pcap", force=force)
 
 
-def _prepared(
-    on: Plane,
-    generator: str | None,
-    wall_limit: float | None,
-    stall_limit: float | None,
-    scenarios: dict[str, Scenario],
-) -> Image | None:
-    """The kernel, if it is to run these scenarios, after it has taken all of them."""
-    if on is not Plane.LINUX:
-        refuse_unmodelled((scenario, simulator) for scenario in scenarios.values())
-        return None
-    image = find_linux(generator, wall_limit_s=wall_limit, stall_limit_s=stall_limit)
-    prepare_linux(scenarios.values(), image)
-    return image
+def _prepare(scenarios: Collection[Scenario], image: Image | None, *, find_leaks: bool) -> None:
+    """Refuse what the simulator does not model, or the kernel does not take."""
+    if image is None:
+        refuse_unmodelled((scenario, simulator) for scenario in scenarios)
+        return
+    if find_leaks and not any("kernel" in law for run in scenarios for law in run.resolved.get("laws", {}).values()):
+        raise UsageError("--find-leaks looks at modules, and no scenario has one", hint="add --module FILE")
+    prepare_linux(scenarios, image)
 
 
 def _check_seeds(seed: int | None, seeds: int | None) -> None:

@@ -11,6 +11,10 @@ from shoal.linux.module_file import ModuleFile, Spot
 
 # A function in a call trace of the kernel, with the module that it belongs to.
 _frame = re.compile(r"(?P<function>[\w.]+)\+0x(?P<offset>[0-9a-f]+)/0x[0-9a-f]+(?: \[(?P<module>\w+)\])?")
+# What a kernel that finds leaks says of each place at which memory was allocated and is not freed.
+_leak = re.compile(
+    r"(?P<file>\S+):(?P<line>\d+) module (?P<module>\w+) func:(?P<function>\w+) has (?P<bytes>\d+) allocated"
+)
 _stamp = re.compile(r"^(?:<\d>)?\[ *\d+\.\d+\] ?")
 _most_frames = 24
 # Virtual time for which a queue may keep all of its packets back, as one that shapes does.
@@ -78,8 +82,9 @@ def stopped(said: str, modules: Sequence[ModuleFile]) -> ModuleError | None:
 
 
 def left_behind(heard: Sequence[str], console: Iterable[str], modules: Sequence[ModuleFile]) -> ModuleError | None:
-    """The error of a queue that gave its packets neither back nor free."""
-    for line in (_stamp.sub("", line) for line in console):
+    """The error of a queue that gave its packets neither back nor free, or of memory that is left."""
+    lines = [_stamp.sub("", line) for line in console]
+    for line in lines:
         if match := re.match(r"shoal-line: (.+) has given nothing for (\d+) ns although (\d+) packets wait", line):
             frame = _frame.match(match[1])
             spot = frame and _definition(frame, modules)
@@ -91,6 +96,18 @@ def left_behind(heard: Sequence[str], console: Iterable[str], modules: Sequence[
                     hint="a discipline must give a packet when it is asked and has some (sch->q.qlen), or set a "
                     "qdisc_watchdog for when it will",
                 )
+    leaks = [match for line in lines if (match := _leak.match(line))]
+    places = "\n".join(
+        f"  | {module.source.parent / at['file']}:{at['line']}: {at['bytes']} B that `{at['function']}` allocated"
+        for module in modules
+        for at in leaks
+        if at["module"] == module.name
+    )
+    if places:
+        return ModuleError(
+            f"memory of the module is not freed after all queues and connections are gone:\n{places}",
+            hint="what a control allocates its .release frees, and what a discipline allocates its .destroy",
+        )
     held = next((int(line.split()[1]) for line in heard if line.startswith("held ")), 0)
     if not held:
         return None

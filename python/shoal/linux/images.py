@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -56,6 +56,27 @@ class Image:
         build: dict[str, Any] = {"build": self.folder.name, "modules": self._helpers_digest}
         build["user_modules"] = [module.description for module in self.modules]
         return _description(json.loads((self.folder / "kernel.json").read_text(encoding="utf-8")) | build, self.iperf3)
+
+    @property
+    def finds_leaks(self) -> bool:
+        """Whether it tells what memory a module leaves behind."""
+        return self.folder.name.endswith(leaks_suffix())
+
+    def finding_leaks(self) -> Image:
+        """Give the same kernel as ``shoal linux build --find-leaks`` makes it.
+
+        Raises
+        ------
+        LinuxError
+            It did not.
+        """
+        folder = self.folder.with_name(self.folder.name + leaks_suffix())
+        if not (folder / "kernel.json").exists():
+            raise LinuxError(
+                f"there is no kernel that finds leaks for {self.folder.name} yet",
+                hint="run `shoal linux build --find-leaks` once (about 10 minutes)",
+            )
+        return replace(self, folder=folder)
 
     @property
     def mode(self) -> str:
@@ -133,6 +154,16 @@ def _description(built: dict[str, Any], iperf3: Program | None) -> str:
     return json.dumps(built | ours)
 
 
+def leaks_fragment() -> bytes:
+    """What a kernel that finds leaks has in its configuration beside the rest."""
+    return files("kernel", ["leaks.config"])[0].read_bytes()
+
+
+def leaks_suffix() -> str:
+    """The end of the name of a kernel that finds leaks."""
+    return f"-leaks-{digest(leaks_fragment())}"
+
+
 def features(config: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Names of the congestion controls and of the queue disciplines that a configuration builds in."""
     controllers = {"reno"} | {name.lower() for name in re.findall(r"^CONFIG_TCP_CONG_(\w+)=y$", config, flags=re.M)}
@@ -177,12 +208,13 @@ def find_image(version: str | None = None) -> Image:
 
 
 def _find_version(version: str) -> Image:
-    folders = sorted(path.parent for path in cache("kernels").glob("*/kernel.json"))
+    built = (Image(path.parent) for path in cache("kernels").glob("*/kernel.json"))
+    folders = sorted(image.folder for image in built if not image.finds_leaks)
     matching = [folder for folder in folders if folder.name.startswith(version)]
     if not matching:
-        built = ", ".join(folder.name for folder in folders) or "none"
+        names = ", ".join(folder.name for folder in folders) or "none"
         raise LinuxError(
-            f"no kernel {version} is built; there are: {built}", hint=f"shoal linux build --version {version}"
+            f"no kernel {version} is built; there are: {names}", hint=f"shoal linux build --version {version}"
         )
     return Image(matching[-1])
 

@@ -13,7 +13,7 @@ from shoal.files import new_folder, write_text
 from shoal.linux.archive import Release, fetch, oldest, refuse_unknown, release_of
 from shoal.linux.commands import output, stream
 from shoal.linux.errors import LinuxError
-from shoal.linux.images import features
+from shoal.linux.images import features, leaks_fragment, leaks_suffix
 from shoal.linux.places import cache, digest, files, filling_cache, locked, room_bytes
 from shoal.linux.tools import build_environment
 from shoal.parallel import default_workers
@@ -33,9 +33,17 @@ Progress = Callable[[float], object]
 
 @filling_cache()
 def build(
-    *, version: str | None = None, source: Path | None = None, jobs: int | None = None, say: Say, progress: Progress
+    *,
+    version: str | None = None,
+    source: Path | None = None,
+    find_leaks: bool = False,
+    jobs: int | None = None,
+    say: Say,
+    progress: Progress,
 ) -> Path:
     """Build a kernel, or find it built; gives the folder of the image.
+
+    With ``find_leaks`` it is one that tells what memory a module leaves behind, which a run has to ask for.
 
     Raises
     ------
@@ -49,21 +57,25 @@ def build(
     if release:
         refuse_unknown(release)
     env = build_environment()
-    fragment = files("kernel", ["uml.config"])[0]
+    fragment = files("kernel", ["uml.config"])[0].read_bytes()
     with locked("build", "builds a kernel", say=say):
         if release:
             _fetch_tree(release, tree, say)
         toolchain = (
             output(["gcc", "--version"], env=env).splitlines()[0] + output(["ld", "--version"], env=env).splitlines()[0]
         )
-        key = f"{name}-{digest(name, str(tree) if source else '', fragment.read_bytes(), toolchain)}"
+        key = f"{name}-{digest(name, str(tree) if source else '', fragment, toolchain)}"
+        if find_leaks:
+            key += leaks_suffix()
+            fragment += leaks_fragment()
         target = cache("kernels", key)
         if not (target / "kernel.json").exists():
             folder = cache("trees", key)
             _configure(tree, folder, fragment, env, say)
             _compile(tree, folder, env, jobs, say, progress)
             _install(folder, target, name)
-        write_text(cache("default-kernel"), key + "\n")
+        if not find_leaks:
+            write_text(cache("default-kernel"), key + "\n")
     return target
 
 
@@ -126,16 +138,17 @@ def _unpack(package: Path, into: Path) -> None:
     kconfig.write_text(changed, encoding="utf-8")
 
 
-def _configure(tree: Path, folder: Path, fragment: Path, env: dict[str, str], say: Say) -> None:
+def _configure(tree: Path, folder: Path, fragment: bytes, env: dict[str, str], say: Say) -> None:
     if (folder / ".config").exists():
         return
     say("configuring")
     folder.mkdir(parents=True, exist_ok=True)
-    output(
-        ["make", "-s", "-C", tree, "ARCH=um", f"O={folder}", f"KCONFIG_ALLCONFIG={fragment}", "allnoconfig"], env=env
-    )
+    wanted = folder / "wanted.config"
+    wanted.write_bytes(fragment)
+    output(["make", "-s", "-C", tree, "ARCH=um", f"O={folder}", f"KCONFIG_ALLCONFIG={wanted}", "allnoconfig"], env=env)
     config = (folder / ".config").read_text(encoding="utf-8")
-    absent = [name for name in _required if f"CONFIG_{name}=y" not in config]
+    required = (*_required, "MEM_ALLOC_PROFILING") if fragment.endswith(leaks_fragment()) else _required
+    absent = [name for name in required if f"CONFIG_{name}=y" not in config]
     unwanted = [name for name in _forbidden if f"CONFIG_{name}=y" in config]
     if absent or unwanted or "CONFIG_HZ=1000" not in config:
         (folder / ".config").unlink()
