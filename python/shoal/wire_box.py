@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import UsageError
+from shoal import _native
+from shoal.errors import OutputError, UsageError
 from shoal.linux.errors import LinuxError
 from shoal.scenario import Scenario
 
@@ -42,6 +44,9 @@ class WireBox:
         Names of interfaces: what comes in at the first passes the queue.
     seed
         Seed of the queue and the impairments; that of the scenario if not given.
+    pcap
+        A file for a record: a capture in pcapng with the headers of all frames that come, each with a comment that says
+        what was decided about it. It gets its name on :meth:`close`; see :func:`replay`.
 
     Raises
     ------
@@ -51,14 +56,24 @@ class WireBox:
         The scenario has no bottleneck, or impairments that send packets twice.
     LinuxError
         An interface does not exist, is down, has another MTU, or cannot be opened.
+    OutputError
+        The record cannot be made.
     """
 
-    def __init__(self, scenario: Scenario, inside: str, outside: str, *, seed: int | None = None) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        inside: str,
+        outside: str,
+        *,
+        seed: int | None = None,
+        pcap: str | Path | None = None,
+    ) -> None:
         if inside == outside:
             raise UsageError(f"both sides of the box are `{inside}`", hint="name two interfaces")
         _check(inside, outside)
         try:
-            self._box = scenario.native.wire_box(inside, outside, round(_round_trip_s(scenario) * 1e12), seed=seed)
+            self._box = scenario.native.wire_box(inside, outside, _round_trip_ps(scenario), pcap, seed)
         except OSError as error:
             raise _refused(error) from None
 
@@ -69,6 +84,8 @@ class WireBox:
         ------
         LinuxError
             An interface goes down, or packets come merged.
+        OutputError
+            The record cannot be written.
         """
         while duration_s is None or self.counts()["at_s"] < duration_s:
             left_s = _slice_s if duration_s is None else duration_s - self.counts()["at_s"]
@@ -78,10 +95,80 @@ class WireBox:
                 raise _refused(error) from None
             yield self.counts()
 
+    def close(self) -> None:
+        """End the record, if there is one, with what would have become of the frames that are still inside.
+
+        Raises
+        ------
+        OutputError
+            It cannot be written; nothing is left of it then.
+        """
+        self._box.end_record()
+
     def counts(self) -> dict[str, Any]:
         """What has come and gone so far: the time, and both ways, each with its flows and how late frames left."""
         counts: dict[str, Any] = json.loads(self._box.counts())
         return counts
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first frame of a record about which something else is decided when it is replayed.
+
+    Attributes
+    ----------
+    number
+        Its number in the file, from 1, as Wireshark counts.
+    recorded
+        What the record says of it.
+    decided
+        What is decided now.
+    """
+
+    number: int
+    recorded: str
+    decided: str
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What the replay of a record has found.
+
+    Attributes
+    ----------
+    scenario
+        The scenario of the box, with its seed; it stands in the record.
+    frames
+        Frames about which the same was decided.
+    difference
+        The first frame about which something else is decided, at which the replay ends.
+    """
+
+    scenario: Scenario
+    frames: int
+    difference: Difference | None
+
+
+def replay(record: str | Path) -> Replayed:
+    """Bring the frames of a box's record to the same link at the times at which they came, and compare what it decides.
+
+    Marks, drops and the times at which frames leave are compared to the last digit. What no queue reads of a frame is
+    not: its addresses of Ethernet, and what TCP or UDP say beyond ports.
+
+    Raises
+    ------
+    OutputError
+        The file cannot be read, or is no record of a box.
+    """
+    try:
+        about = json.loads(_native.box_record(str(record)))
+    except ValueError:
+        raise OutputError(
+            f"`{record}` is no record of a box", hint="name a file that `shoal box --pcap FILE` has written"
+        ) from None
+    scenario = Scenario.from_resolved(about, name=str(record))
+    frames, difference = scenario.native.replay_box(str(record), _round_trip_ps(scenario))
+    return Replayed(scenario, frames, None if difference is None else Difference(*difference))
 
 
 def become_punctual() -> bool:
@@ -113,6 +200,6 @@ def _refused(error: OSError) -> LinuxError:
     return LinuxError(str(message), hint=_hints.get(str(kind)))
 
 
-def _round_trip_s(scenario: Scenario) -> float:
+def _round_trip_ps(scenario: Scenario) -> int:
     groups = scenario.facts["groups"]
-    return float(groups[0]["base_rtt_s"] or 0.0) if groups else 0.0
+    return round((groups[0]["base_rtt_s"] or 0.0) * 1e12) if groups else 0

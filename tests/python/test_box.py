@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -139,6 +140,45 @@ def test_what_the_law_marks_arrives_marked(wire: Wire) -> None:
     assert goodput > 9
     assert there["marked"] > 0
     assert there["dropped"] == 0
+
+
+def replayed(record: Path) -> tuple[int, dict[str, Any]]:
+    command = [sys.executable, "-m", "shoal", "box", "--replay", str(record), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout, done.stderr
+    return done.returncode, json.loads(done.stdout)
+
+
+def test_a_record_is_replayed_and_a_changed_byte_is_seen(wire: Wire, tmp_path: Path) -> None:
+    """The simulator's link takes the same decisions about the frames of two real hosts, to the picosecond."""
+    sysctl(wire, tcp_ecn=1)
+    record = tmp_path / "record.pcapng"
+    words = ("--rate", "10Mbit/s", "--rtt", "10 ms", "--aqm", "dualpi2", "--seed", "7", "--pcap", str(record))
+    counts, _ = boxed(wire, *words)
+    there, back = counts["ways"]
+    assert there["marked"] > 0
+    code, said = replayed(record)
+    assert (code, said["difference"]) == (0, None)
+    assert said["frames"] == sum(way["left"] + way["dropped"] + way["inside"] for way in (there, back))
+
+    held = record.read_bytes()
+    place = held.rindex(b": marked, leaves at")
+    record.write_bytes(held[: place + 2] + b"n" + held[place + 3 :])
+    code, said = replayed(record)
+    assert code == 1
+    assert "narked" in said["difference"]["recorded"]
+    assert "marked" in said["difference"]["decided"]
+    assert said["difference"]["number"] == said["frames"] + 1
+
+
+def test_what_is_no_record_is_refused(tmp_path: Path) -> None:
+    record = tmp_path / "record.pcapng"
+    command = [sys.executable, "-m", "shoal", "box", "--replay", str(record)]
+    for content in (None, b"nothing", b""):
+        if content is not None:
+            record.write_bytes(content)
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (done.returncode, "record.pcapng" in done.stderr) == (4, True), done.stderr
 
 
 def shown(wire: Wire, *words: str) -> tuple[int, str]:

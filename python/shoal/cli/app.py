@@ -58,10 +58,10 @@ _codes = {
 
 _epilog = (
     "Exit codes: 0 done, 1 internal error (or something differs or fails that was asked about: conformance, "
-    "doctor, pack --check), 2 wrong usage, 3 scenario or script refused, or a law of one's own failed, 4 files cannot "
-    "be read or written, 5 a published value is not reproduced, a target is missed or nothing satisfies the condition, "
-    "6 the Linux plane failed, 7 runs of a sweep failed or its cluster does not answer, 129, 130 and 143 ended by a "
-    "hang-up, an interrupt and a termination (128 and the number of any other signal)."
+    "doctor, pack --check, box --replay), 2 wrong usage, 3 scenario or script refused, or a law of one's own failed, "
+    "4 files cannot be read or written, 5 a published value is not reproduced, a target is missed or nothing satisfies "
+    "the condition, 6 the Linux plane failed, 7 runs of a sweep failed or its cluster does not answer, 129, 130 and "
+    "143 ended by a hang-up, an interrupt and a termination (128 and the number of any other signal)."
 )
 
 app = typer.Typer(

@@ -5,24 +5,36 @@ from __future__ import annotations
 import json
 import math
 import re
+from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Exit
 
 from shoal.cli import options
 from shoal.cli.completion import scenario_names
 from shoal.cli.console import data, talk
 from shoal.cli.declare import argument, option
 from shoal.table import Table
+from shoal.words import count_of
+
+if TYPE_CHECKING:
+    from shoal.scenario import Scenario
 
 # So long is the time between two lines of a running box, in s.
 _line_every_s = 1.0
 
 
 def box(
-    inside: Annotated[str, option("--in", "IF", "Interface whose frames pass the queue, on the senders' side.")],
-    outside: Annotated[str, option("--out", "IF", "Interface at which they leave, on the receivers' side.")],
     file: Annotated[
         Path | None, argument("[SCENARIO]", "Scenario file, or name.", autocompletion=scenario_names)
+    ] = None,
+    inside: Annotated[
+        str | None, option("--in", "IF", "Interface whose frames pass the queue, on the senders' side.")
+    ] = None,
+    outside: Annotated[
+        str | None, option("--out", "IF", "Interface at which they leave, on the receivers' side.")
     ] = None,
     rate: Annotated[
         str | None, option("--rate", "RATE", "Rate of the bottleneck, e.g. [cyan]40Mbit/s[/]; without a scenario.")
@@ -38,6 +50,14 @@ def box(
     seed: Annotated[
         int | None, option("--seed", "N", "Seed of what is random; that of the scenario if left out.")
     ] = None,
+    pcap: Annotated[
+        Path | None,
+        option("--pcap", "FILE", "Write the headers of all frames, and what was decided about each, as pcapng."),
+    ] = None,
+    replay: Annotated[
+        Path | None,
+        option("--replay", "FILE", "Take the decisions of such a file again, and compare; no interface is needed."),
+    ] = None,
     is_json: options.Json = False,
 ) -> None:
     """Carry frames between two interfaces through a bottleneck, with the queue that the simulator has.
@@ -50,44 +70,97 @@ def box(
     Opening interfaces needs CAP_NET_RAW. Nothing about them changes, however the box ends. At the end it says how late
     frames left: where the 99th percentile is beyond 100 us, rates and delays are not to be trusted.
 
+    A record (--pcap) holds the scenario and its seed, the headers of all frames that came, when, and what was decided
+    about each. A replay brings the same frames to the link of the simulator at the same times: marks, drops and times
+    of departure are the same to the last digit, or the first frame that differs is named and the exit code is 1.
+
     [bold]Examples[/]
 
-      sudo shoal box --in eth0 --out eth1 --rate 40Mbit/s --aqm dualpi2
+      sudo shoal box --in eth0 --out eth1 --rate 40Mbit/s --aqm dualpi2 --pcap record.pcapng
+      shoal box --replay record.pcapng
       sudo shoal box mobile.toml --in eth0 --out eth1 --duration '60 s'
     """
-    from shoal import wire_box
+    from shoal.errors import UsageError
+
+    if replay is not None:
+        _replay(replay, is_json=is_json)
+        return
+    if inside is None or outside is None:
+        raise UsageError("a box is between two interfaces", hint="name them: --in IF --out IF")
+    scenario = _scenario(file, rate, aqm, rtt, [*(set_ or []), *([] if duration is None else [_ends(duration)])])
+    ends_s = scenario.facts["duration_s"] if duration is not None else None
+    counts = _carry(scenario, (inside, outside), ends_s, seed=seed, pcap=pcap)
+    if is_json:
+        data.json(json.dumps(counts))
+        return
+    data.table(_flows(counts))
+    data.sentence(_verdict(counts))
+
+
+def _scenario(file: Path | None, rate: str | None, aqm: str, rtt: str, changes: list[str]) -> Scenario:
+    """The scenario of a file, or one of a rate, a queue and a round trip."""
     from shoal.errors import UsageError
     from shoal.scenario import Scenario
 
     if (file is None) == (rate is None):
         raise UsageError("a box has the bottleneck of a scenario, or a --rate", hint="give one of them")
     if file is not None:
-        scenario = options.read_scenario(file, set_)
-    else:
-        keys: Any = {"duration": "1 s", "bottleneck": {"rate": _spaced(rate or ""), "aqm": {"kind": aqm}}}
-        scenario = Scenario.from_keys(keys | {"flows": [{"cc": "cubic", "rtt": _spaced(rtt)}]})
-        scenario = scenario.set_text(*map(options.pair_of, set_)) if set_ else scenario
-    if duration is not None:
-        scenario = scenario.set_text(("duration", _spaced(duration)))
-    ends_s = scenario.facts["duration_s"] if duration is not None else None
-    running = wire_box.WireBox(scenario, inside, outside, seed=seed)
-    if not wire_box.become_punctual():
-        talk.warning("no real-time priority (CAP_SYS_NICE): frames may leave late when the machine has other work")
-    talk.note(f"carrying frames between {inside} and {outside}" + ("" if duration else "; Ctrl-C ends it"))
-    counts = running.counts()
-    before = counts
-    try:
-        for counts in running.run(ends_s):
-            if counts["at_s"] - before["at_s"] >= _line_every_s:
-                talk.note(_line(counts, before))
-                before = counts
-    except KeyboardInterrupt:
-        counts = running.counts()
+        return options.read_scenario(file, changes)
+    keys: Any = {"duration": "1 s", "bottleneck": {"rate": _spaced(rate or ""), "aqm": {"kind": aqm}}}
+    scenario = Scenario.from_keys(keys | {"flows": [{"cc": "cubic", "rtt": _spaced(rtt)}]})
+    return scenario.set_text(*map(options.pair_of, changes)) if changes else scenario
+
+
+def _carry(
+    scenario: Scenario, interfaces: tuple[str, str], ends_s: float | None, *, seed: int | None, pcap: Path | None
+) -> dict[str, Any]:
+    """Carry frames until the time is up or somebody interrupts, and give the counts."""
+    from shoal.files import is_capture, reserved_file
+    from shoal.wire_box import WireBox, become_punctual
+
+    with ExitStack() as record:
+        if pcap is not None:
+            record.enter_context(reserved_file(pcap, is_capture, what="capture of shoal", option="--pcap"))
+        running = WireBox(scenario, *interfaces, seed=seed, pcap=pcap)
+        record.callback(running.close)
+        if not become_punctual():
+            talk.warning("no real-time priority (CAP_SYS_NICE): frames may leave late when the machine has other work")
+        ends = "" if ends_s is not None else "; Ctrl-C ends it"
+        talk.note(f"carrying frames between {interfaces[0]} and {interfaces[1]}{ends}")
+        before = counts = running.counts()
+        try:
+            for counts in running.run(ends_s):
+                if counts["at_s"] - before["at_s"] >= _line_every_s:
+                    talk.note(_line(counts, before))
+                    before = counts
+        except KeyboardInterrupt:
+            counts = running.counts()
+    if pcap is not None:
+        talk.note(f"wrote {pcap}")
+    return counts
+
+
+def _ends(duration: str) -> str:
+    """The change of a scenario that gives it this duration."""
+    return f"duration={_spaced(duration)}"
+
+
+def _replay(record: Path, *, is_json: bool) -> None:
+    """Say whether a record's decisions are taken again, frame by frame."""
+    from shoal import wire_box
+
+    replayed = wire_box.replay(record)
+    first = replayed.difference
     if is_json:
-        data.json(json.dumps(counts))
-        return
-    data.table(_flows(counts))
-    data.sentence(_verdict(counts))
+        difference = None if first is None else asdict(first)
+        data.json(json.dumps({"frames": replayed.frames, "difference": difference}))
+    elif first is None:
+        data.sentence(f"{count_of(replayed.frames, 'frame')}: the same decisions, and the same times of departure.")
+    else:
+        data.sentence(f"Frame {first.number} differs, after {replayed.frames} that do not.")
+        data.pairs([("Record", first.recorded), ("Replay", first.decided)])
+    if first is not None:
+        raise Exit(1)
 
 
 def _spaced(text: str) -> str:

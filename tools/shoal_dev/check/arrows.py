@@ -44,7 +44,7 @@ ALLOWED = {
     # Like `scenario`, it uses only the configurations of the laws.
     "linux": CORE | LAB,
     # A bottleneck between two network interfaces; the scenario's link is given to it.
-    "box": {"units", "packet", "aqm", "bottleneck", "measure"},
+    "box": {"units", "packet", "aqm", "netem", "bottleneck", "trace", "measure"},
     # Plays scripts against the endpoints; the kernel's side is text and bytes.
     "conformance": {"units", "packet", "cc", "tcp"},
     "native": CORE | LAB | {"law", "plugin", "sim", "linux", "conformance", "box"},

@@ -10,6 +10,7 @@ use std::path::Path;
 
 pyo3::import_exception!(shoal.errors, ScenarioError);
 pyo3::import_exception!(shoal.errors, Cancelled);
+pyo3::import_exception!(shoal.errors, OutputError);
 
 pyo3::import_exception!(shoal.errors, LawError);
 pyo3::import_exception!(shoal.errors, OwnLawError);

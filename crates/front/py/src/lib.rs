@@ -23,6 +23,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("MAX_SEED", shoal_scenario::schema::Seed::MAX)?;
     module.add_class::<bottleneck::Bottleneck>()?;
     module.add_class::<wire_box::Box>()?;
+    module.add_function(wrap_pyfunction!(wire_box::box_record, module)?)?;
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<linux::LinuxPlan>()?;
     module.add_class::<run::Cancel>()?;

@@ -100,19 +100,27 @@ impl Scenario {
         py.detach(|| serde_json::to_string(&self.0.facts()).unwrap_or_default())
     }
 
-    /// A bottleneck between two interfaces: what comes in at the first leaves at the second through the link of this
-    /// name, and what comes back for the rest of a round trip.
-    #[pyo3(signature = (inside, outside, round_trip_ps, link=None, seed=None))]
+    /// A bottleneck between two interfaces: what comes in at the first leaves at the second through the
+    /// bottleneck, and what comes back for the rest of a round trip.
+    #[pyo3(signature = (inside, outside, round_trip_ps, pcap=None, seed=None))]
     fn wire_box(
         &self,
         inside: &str,
         outside: &str,
         round_trip_ps: u64,
-        link: Option<&str>,
+        pcap: Option<PathBuf>,
         seed: Option<u64>,
     ) -> PyResult<wire_box::Box> {
         let experiment = self.experiment(seed)?;
-        wire_box::Box::of(&experiment, link, [inside, outside], Span::from_picos(round_trip_ps))
+        let ways = wire_box::ways(&experiment, Span::from_picos(round_trip_ps))?;
+        let about = self.0.to_json_with_seed(experiment.seed).to_string();
+        wire_box::Box::of(ways, [inside, outside], pcap.as_deref().map(|path| (path, &*about)))
+    }
+
+    /// Takes the decisions of the record of a box again.
+    fn replay_box(&self, path: &str, round_trip_ps: u64) -> PyResult<wire_box::Compared> {
+        let ways = wire_box::ways(&self.experiment(None)?, Span::from_picos(round_trip_ps))?;
+        wire_box::replayed(path, ways)
     }
 
     /// Runs the scenario in the simulator, on one or several threads.

@@ -1,11 +1,12 @@
 //! The loop: frames are taken as they come, and sent when they are due, by the clock of the system.
 
-use crate::{Ahead, Buffer, Direction, Port, Taken};
+use crate::{Ahead, Buffer, Decision, Direction, Frame, Port, Record, Taken};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 use nix::time::ClockId;
 use shoal_measure::Histogram;
+use shoal_trace::WriteError;
 use shoal_units::{Span, Time};
 use std::time::Duration;
 use thiserror::Error;
@@ -16,7 +17,7 @@ const BATCH: usize = 32;
 const AWAKE: Span = Span::from_micros(60);
 
 /// Why the box stops.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[derive(Debug, Error)]
 pub enum Stop {
     /// Packets come merged, which no bottleneck sees.
     #[error("a segment of {bytes} bytes came at the {side} side: packets come merged")]
@@ -37,6 +38,9 @@ pub enum Stop {
         /// What the system says.
         error: Errno,
     },
+    /// The record cannot be written.
+    #[error(transparent)]
+    Record(#[from] WriteError),
 }
 
 /// What the box could not do in time, or at all.
@@ -57,6 +61,7 @@ pub struct Carrier {
     began: Duration,
     spare: Vec<Buffer>,
     lateness: [Lateness; 2],
+    record: Option<Record>,
 }
 
 /// The system's clock that only goes on; zero on a system without one, of which none is known.
@@ -71,9 +76,10 @@ fn nanos(duration: Duration) -> Span {
 const SIDES: [&str; 2] = ["in", "out"];
 
 impl Carrier {
-    /// A box between two ports; its clock begins now.
-    pub fn new(ports: [Port; 2], ways: [Direction; 2]) -> Self {
-        Self { ports, ways, began: monotonic(), spare: Vec::new(), lateness: Default::default() }
+    /// A box between two ports, of which a record may be kept; its clock begins now.
+    pub fn new(ports: [Port; 2], ways: [Direction; 2], record: Option<Record>) -> Self {
+        let (began, lateness) = (monotonic(), Default::default());
+        Self { ports, ways, began, spare: Vec::new(), lateness, record }
     }
 
     /// The time, since the box began.
@@ -107,6 +113,15 @@ impl Carrier {
         Ok(())
     }
 
+    /// Ends the record, if one is kept, with what would become of the frames that are inside. Counts of the ways go on
+    /// as if these had left.
+    ///
+    /// # Errors
+    /// If the record cannot be written; nothing is left of it then.
+    pub fn end_record(&mut self) -> Result<(), WriteError> {
+        self.record.take().map_or(Ok(()), |record| record.commit(&mut self.ways))
+    }
+
     /// Takes what has come at a side; whether there was something.
     fn take(&mut self, side: usize) -> Result<bool, Stop> {
         for number in 0..BATCH {
@@ -122,9 +137,22 @@ impl Carrier {
                 Err(error) => return Err(Stop::System { side: SIDES[side], error }),
             }
             let now = self.now();
-            self.lateness[side].unreadable += u64::from(!self.ways[side].arrive(now, buffer));
+            let Some(read) = Frame::read(&buffer.frame) else {
+                self.lateness[side].unreadable += 1;
+                self.spare.push(buffer);
+                continue;
+            };
+            let record = self.record.as_mut();
+            let number = record.map_or(0, |record| record.came(side as u32, now, &buffer.frame, &read));
+            if let Some(dropped) = self.ways[side].arrive(now, buffer, &read, number) {
+                self.decided(&dropped)?;
+            }
         }
         Ok(true)
+    }
+
+    fn decided(&mut self, decision: &Decision) -> Result<(), Stop> {
+        self.record.as_mut().map_or(Ok(()), |record| Ok(record.decided(decision)?))
     }
 
     /// Sends what is due on a way; when more is.
@@ -134,6 +162,10 @@ impl Carrier {
             let now = self.now();
             let leaving = match self.ways[way].next(now) {
                 Ahead::Frame(leaving) => leaving,
+                Ahead::Gone(decision) => {
+                    self.decided(&decision)?;
+                    continue;
+                }
                 Ahead::At(at) => return Ok(at),
                 Ahead::Nothing => return Ok(Time::NEVER),
             };
@@ -147,6 +179,7 @@ impl Carrier {
                 Err(error) => return Err(Stop::System { side: SIDES[to], error }),
             }
             self.spare.push(leaving.buffer);
+            self.decided(&leaving.decision)?;
         }
     }
 

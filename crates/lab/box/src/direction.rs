@@ -1,6 +1,6 @@
 //! One way through the box: frames wait in a bottleneck of the library, and leave when its packets do.
 
-use crate::{Buffer, FlowKey, Frame, Payload, set_ce};
+use crate::{Buffer, Fate, FlowKey, Frame, Payload, set_ce};
 use shoal_aqm::Verdict;
 use shoal_bottleneck::{Bottleneck, Counters, LinkConfig, LinkError, Next};
 use shoal_packet::Backlog;
@@ -15,9 +15,17 @@ const MOST_FLOWS: usize = 4096;
 pub struct Direction {
     link: Bottleneck,
     /// Frames that the link holds, by the handles of their packets.
-    held: Slab<(Buffer, Payload)>,
+    held: Slab<Held>,
     flows: BTreeMap<FlowKey, u32>,
     counts: Vec<FlowCount>,
+}
+
+/// A frame that the link holds.
+struct Held {
+    buffer: Buffer,
+    payload: Payload,
+    number: u64,
+    flow: u32,
 }
 
 /// What came and went of a flow.
@@ -42,6 +50,19 @@ pub struct Leaving {
     pub buffer: Buffer,
     /// When it should leave.
     pub at: Time,
+    /// What was decided about it.
+    pub decision: Decision,
+}
+
+/// What a link has decided about a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Decision {
+    /// What the caller calls the frame.
+    pub number: u64,
+    /// The number of its flow, by which queues tell it from others.
+    pub flow: u32,
+    /// What becomes of it.
+    pub fate: Fate,
 }
 
 /// What happens next in a direction.
@@ -49,6 +70,8 @@ pub struct Leaving {
 pub enum Ahead {
     /// A frame leaves now.
     Frame(Leaving),
+    /// A frame that had been accepted is gone.
+    Gone(Decision),
     /// Nothing before this time, unless frames come.
     At(Time),
     /// Nothing, unless frames come.
@@ -70,46 +93,54 @@ impl Direction {
         })
     }
 
-    /// A frame comes; false if it is too short to be one, or too long for a queue, and is thrown away.
-    pub fn arrive(&mut self, now: Time, buffer: Buffer) -> bool {
-        let Some(read) = Frame::read(&buffer.frame) else { return false };
-        let Ok(bytes) = u16::try_from(read.bytes) else { return false };
+    /// A frame comes in which this was read, and which the caller calls by a number. If it does not get in, the
+    /// decision is known at once.
+    pub fn arrive(&mut self, now: Time, buffer: Buffer, read: &Frame, number: u64) -> Option<Decision> {
         let flow = self.flow(read.flow);
-        let handle = self.held.insert((buffer, read.payload));
-        if let Verdict::Dropped(_) = self.link.enqueue(now, bytes, read.ecn, flow, handle as u64) {
-            self.held.remove(handle);
-            self.counts[flow as usize].dropped += 1;
-        }
-        true
+        let handle = self.held.insert(Held { buffer, payload: read.payload, number, flow });
+        let Verdict::Dropped(reason) = self.link.enqueue(now, read.bytes, read.ecn, flow, handle as u64)
+        else {
+            return None;
+        };
+        self.held.remove(handle);
+        self.counts[flow as usize].dropped += 1;
+        Some(Decision { number, flow, fate: Fate::Dropped { at: now, reason } })
     }
 
     /// What happens by `now`, one thing for each question.
     pub fn next(&mut self, now: Time) -> Ahead {
-        loop {
-            match self.link.next(now) {
-                Next::Packet(packet) => {
-                    // A link of the box sends no packet twice, so that a handle comes once.
-                    let (mut buffer, payload) = self.held.remove(packet.handle as usize);
-                    let count = &mut self.counts[packet.flow as usize];
-                    count.left += 1;
-                    count.left_bytes += u64::from(packet.bytes);
-                    if packet.is_marked {
-                        count.marked += 1;
-                        set_ce(&mut buffer.frame, payload);
-                    }
-                    return Ahead::Frame(Leaving { buffer, at: packet.at });
+        match self.link.next(now) {
+            Next::Packet(packet) => {
+                // A link of the box sends no packet twice, so that a handle comes once.
+                let Held { mut buffer, payload, number, .. } = self.held.remove(packet.handle as usize);
+                let count = &mut self.counts[packet.flow as usize];
+                count.left += 1;
+                count.left_bytes += u64::from(packet.bytes);
+                if packet.is_marked {
+                    count.marked += 1;
+                    set_ce(&mut buffer.frame, payload);
                 }
-                Next::Lost(lost) => {
-                    let (buffer, _) = self.held.remove(lost.handle as usize);
-                    if let Some(read) = Frame::read(&buffer.frame) {
-                        let flow = self.flow(read.flow);
-                        self.counts[flow as usize].dropped += 1;
-                    }
-                }
-                Next::At(at) => return Ahead::At(at),
-                Next::Nothing => return Ahead::Nothing,
+                let fate = Fate::Left { at: packet.at, is_marked: packet.is_marked };
+                let decision = Decision { number, flow: packet.flow, fate };
+                Ahead::Frame(Leaving { buffer, at: packet.at, decision })
             }
+            Next::Lost(lost) => {
+                let Held { number, flow, .. } = self.held.remove(lost.handle as usize);
+                self.counts[flow as usize].dropped += 1;
+                let fate = match lost.reason {
+                    Some(reason) => Fate::Dropped { at: lost.at, reason },
+                    None => Fate::LostOnLine { at: lost.at },
+                };
+                Ahead::Gone(Decision { number, flow, fate })
+            }
+            Next::At(at) => Ahead::At(at),
+            Next::Nothing => Ahead::Nothing,
         }
+    }
+
+    /// Frames that came and about which nothing is decided yet, or that have not left.
+    pub fn inside(&self) -> u64 {
+        self.held.len() as u64
     }
 
     /// The link itself, whose rate and delay may change.

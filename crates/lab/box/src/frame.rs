@@ -15,11 +15,13 @@ pub struct Frame {
     /// The codepoint; that of a frame without an IP header is `NotEct`, since nothing can be marked in it.
     pub ecn: Ecn,
     /// The size that queues count, in bytes: that of the IP packet, or of the payload of another frame.
-    pub bytes: usize,
+    pub bytes: u16,
     /// What tells its flow from others.
     pub flow: FlowKey,
     /// What it carries.
     pub payload: Payload,
+    /// Bytes from the beginning of the frame on, of which all this is read: up to what TCP or UDP carries, else all.
+    pub read_bytes: usize,
 }
 
 /// What an Ethernet frame carries, and where the outermost IP header begins, in bytes from the beginning of the frame.
@@ -46,7 +48,7 @@ pub struct FlowKey {
 }
 
 impl Frame {
-    /// Reads a frame; `None` if it is too short to be one.
+    /// Reads a frame; `None` if it is too short to be one, or longer than packets are.
     pub fn read(frame: &[u8]) -> Option<Self> {
         let read = LaxSlicedPacket::from_ethernet(frame).ok()?;
         let tags: usize = read.link_exts.iter().map(etherparse::LaxLinkExtSlice::header_len).sum();
@@ -56,6 +58,15 @@ impl Frame {
             Some(TransportSlice::Udp(udp)) => (udp.source_port(), udp.destination_port()),
             _ => (0, 0),
         };
+        let transport = match &read.transport {
+            Some(TransportSlice::Tcp(tcp)) => Some((tcp.slice(), tcp.header_len())),
+            Some(TransportSlice::Udp(udp)) => Some((udp.slice(), udp.header_len())),
+            _ => None,
+        };
+        let read_bytes = transport.map_or(frame.len(), |(slice, header)| {
+            // The slice is a part of the frame.
+            slice.as_ptr().addr() - frame.as_ptr().addr() + header
+        });
         let flow = |addresses: (IpAddr, IpAddr), protocol: u8| FlowKey {
             addresses: Some(addresses),
             protocol,
@@ -67,9 +78,10 @@ impl Frame {
                 let addresses = (header.source_addr().into(), header.destination_addr().into());
                 Self {
                     ecn: codepoint(frame[start + 1]),
-                    bytes: usize::from(header.total_len()).max(header.slice().len()),
+                    bytes: u16::try_from(header.slice().len()).ok()?.max(header.total_len()),
                     flow: flow(addresses, ip.payload_ip_number().0),
                     payload: Payload::Ipv4(start),
+                    read_bytes,
                 }
             }
             Some(LaxNetSlice::Ipv6(ip)) => {
@@ -77,16 +89,18 @@ impl Frame {
                 let addresses = (header.source_addr().into(), header.destination_addr().into());
                 Self {
                     ecn: codepoint(frame[start + 1] >> 4),
-                    bytes: usize::from(header.payload_length()) + header.slice().len(),
+                    bytes: u16::try_from(header.slice().len()).ok()?.checked_add(header.payload_length())?,
                     flow: flow(addresses, ip.payload().ip_number.0),
                     payload: Payload::Ipv6(start),
+                    read_bytes,
                 }
             }
             _ => Self {
                 ecn: Ecn::NotEct,
-                bytes: frame.len().saturating_sub(start),
+                bytes: u16::try_from(frame.len().saturating_sub(start)).ok()?,
                 flow: FlowKey::default(),
                 payload: Payload::Other(kind(frame, start)),
+                read_bytes: frame.len(),
             },
         })
     }

@@ -4,9 +4,13 @@
 mod carrier;
 mod direction;
 mod frame;
+mod journal;
 mod port;
+mod record;
 
 pub use carrier::{Carrier, Lateness, Stop};
-pub use direction::{Ahead, Direction, FlowCount, Leaving};
+pub use direction::{Ahead, Decision, Direction, FlowCount, Leaving};
 pub use frame::{FlowKey, Frame, Payload, set_ce};
+pub use journal::{Fate, Journal};
 pub use port::{Buffer, Port, PortError, Taken};
+pub use record::{Difference, Record, Replayed, replay};

@@ -90,6 +90,13 @@ pub struct Buffer {
     pub frame: Vec<u8>,
 }
 
+impl Buffer {
+    /// A frame whose sums are complete.
+    pub fn complete(frame: Vec<u8>) -> Self {
+        Self { frame, ..Self::default() }
+    }
+}
+
 /// An interface that is open.
 #[derive(Debug)]
 pub struct Port {

@@ -1,10 +1,13 @@
 //! Captures that tshark and Wireshark open: pcapng (draft-ietf-opsawg-pcapng) with an interface for each
-//! monitored link, raw IPv4 packets, nanosecond time stamps, and a comment on every marked or dropped packet.
+//! monitored link, raw IPv4 packets, nanosecond time stamps, and a comment on every marked or dropped packet. Frames of
+//! real interfaces have a form of their own ([`FrameWriter`]).
 
 mod block;
+mod frames;
 mod headers;
 mod links;
 
+pub use frames::{CapturedFrame, FrameReader, FrameWriter, ReadError};
 pub use headers::{Direction, Endpoints};
 pub use links::{LinkCapture, Passage};
 
@@ -81,9 +84,10 @@ impl<W: Write> PcapWriter<W> {
     pub fn new(sink: W, interfaces: &[Interface], capture: Capture) -> io::Result<Self> {
         let mut sink = BufWriter::new(sink);
         let mut head = Vec::new();
-        block::section_header(&mut head);
+        block::section_header(&mut head, "");
         for interface in interfaces {
-            block::interface(&mut head, &interface.name, interface.rate, capture.snap_length());
+            let snap_length = capture.snap_length();
+            block::interface(&mut head, block::LINK_TYPE_RAW, &interface.name, interface.rate, snap_length);
         }
         sink.write_all(&head)?;
         Ok(Self { sink, capture, interfaces: interfaces.len() as u32, block: Vec::with_capacity(2048) })

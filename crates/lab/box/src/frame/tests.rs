@@ -131,6 +131,18 @@ proptest! {
         }
     }
 
+    /// What is kept of a frame in a record says the same as the whole frame.
+    #[test]
+    fn what_is_read_is_in_the_first_bytes(
+        ecn in 0u8..4, tags in 0usize..3, payload in prop::collection::vec(any::<u8>(), 0..60)
+    ) {
+        for frame in [ipv4(ecn, tags, &payload), ipv6(ecn, &payload)] {
+            let read = Frame::read(&frame).unwrap();
+            prop_assert_eq!(read.read_bytes, frame.len() - payload.len());
+            prop_assert_eq!(Frame::read(&frame[..read.read_bytes]), Some(read));
+        }
+    }
+
     /// Whatever bytes come, reading and marking end, and no byte beyond a header's is touched.
     #[test]
     fn no_bytes_are_too_strange(mut bytes in prop::collection::vec(any::<u8>(), 0..120), kind in 0usize..4) {
@@ -138,6 +150,7 @@ proptest! {
             place.copy_from_slice(kind);
         }
         if let Some(read) = Frame::read(&bytes) {
+            prop_assert_eq!(Frame::read(&bytes[..read.read_bytes]), Some(read));
             let before = bytes.clone();
             set_ce(&mut bytes, read.payload);
             let changed: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at] != before[*at]).collect();

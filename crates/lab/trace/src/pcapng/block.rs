@@ -1,14 +1,18 @@
 //! Writes the blocks of a pcapng file (draft-ietf-opsawg-pcapng section 4) that captures here need,
 //! little-endian.
 
-use super::{PacketNote, headers::Headers};
+use super::{CapturedFrame, PacketNote, headers::Headers};
 use shoal_units::{Rate, Time};
 
 const SECTION_HEADER: u32 = 0x0A0D_0D0A;
 const INTERFACE_DESCRIPTION: u32 = 1;
 const ENHANCED_PACKET: u32 = 6;
 /// LINKTYPE_RAW: packets begin with the IP header.
-const LINK_TYPE_RAW: u16 = 101;
+pub(super) const LINK_TYPE_RAW: u16 = 101;
+/// LINKTYPE_ETHERNET: packets begin with the destination address.
+pub(super) const LINK_TYPE_ETHERNET: u16 = 1;
+/// Most bytes of a comment in one option, which can hold 65,535.
+const COMMENT_BYTES: usize = 65_000;
 
 const OPTION_END: u16 = 0;
 const OPTION_COMMENT: u16 = 1;
@@ -17,8 +21,8 @@ const OPTION_INTERFACE_NAME: u16 = 2;
 const OPTION_INTERFACE_SPEED: u16 = 8;
 const OPTION_TIME_RESOLUTION: u16 = 9;
 
-/// Writes the section header, with which the file begins.
-pub(super) fn section_header(out: &mut Vec<u8>) {
+/// Writes the section header, with which the file begins. A comment that no option can hold is written in pieces.
+pub(super) fn section_header(out: &mut Vec<u8>, mut comment: &str) {
     block(out, SECTION_HEADER, |out| {
         out.extend(0x1A2B_3C4Du32.to_le_bytes());
         out.extend(1u16.to_le_bytes());
@@ -26,14 +30,19 @@ pub(super) fn section_header(out: &mut Vec<u8>) {
         // The length of the section is not known.
         out.extend(u64::MAX.to_le_bytes());
         option(out, OPTION_USER_APPLICATION, concat!("shoal ", env!("CARGO_PKG_VERSION")).as_bytes());
+        while !comment.is_empty() {
+            let (piece, rest) = comment.split_at(comment.floor_char_boundary(COMMENT_BYTES));
+            option(out, OPTION_COMMENT, piece.as_bytes());
+            comment = rest;
+        }
         option(out, OPTION_END, &[]);
     });
 }
 
 /// Writes the description of an interface.
-pub(super) fn interface(out: &mut Vec<u8>, name: &str, rate: Option<Rate>, snap_length: u32) {
+pub(super) fn interface(out: &mut Vec<u8>, link_type: u16, name: &str, rate: Option<Rate>, snap_length: u32) {
     block(out, INTERFACE_DESCRIPTION, |out| {
-        out.extend(LINK_TYPE_RAW.to_le_bytes());
+        out.extend(link_type.to_le_bytes());
         out.extend(0u16.to_le_bytes());
         out.extend(snap_length.to_le_bytes());
         // An option holds at most 65,535 bytes, so a very long name is cut.
@@ -58,7 +67,7 @@ pub(super) fn packet(
 ) {
     let header_bytes = headers.ip.header_len() + headers.tcp.header_len();
     let lengths = [kept_payload, headers.payload].map(|payload| header_bytes as u32 + u32::from(payload));
-    enhanced_packet(out, now, interface, lengths, note, |out| {
+    enhanced_packet(out, now, interface, lengths, noted(note), |out| {
         out.extend_from_slice(&headers.ip.to_bytes());
         out.extend_from_slice(&headers.tcp.to_bytes());
         out.resize(out.len() + usize::from(kept_payload), 0);
@@ -75,7 +84,24 @@ pub(super) fn captured(
     note: Option<(PacketNote, Option<Time>)>,
 ) {
     let lengths = [kept.len(), length].map(|bytes| bytes as u32);
-    enhanced_packet(out, now, interface, lengths, note, |out| out.extend_from_slice(kept));
+    enhanced_packet(out, now, interface, lengths, noted(note), |out| out.extend_from_slice(kept));
+}
+
+/// Writes a frame of Ethernet.
+///
+/// # Panics
+/// If its comment is longer than an option.
+pub(super) fn frame(out: &mut Vec<u8>, frame: &CapturedFrame) {
+    assert!(frame.comment.len() <= COMMENT_BYTES, "a comment of {} bytes", frame.comment.len());
+    let comment = |out: &mut Vec<u8>| option(out, OPTION_COMMENT, frame.comment.as_bytes());
+    let lengths = [frame.kept.len() as u32, frame.bytes];
+    let kept = |out: &mut Vec<u8>| out.extend_from_slice(&frame.kept);
+    enhanced_packet(out, frame.at, frame.interface, lengths, Some(comment), kept);
+}
+
+/// What writes the comment of a packet that is noted.
+fn noted(note: Option<(PacketNote, Option<Time>)>) -> Option<impl FnOnce(&mut Vec<u8>)> {
+    note.map(|note| move |out: &mut Vec<u8>| comment(out, note))
 }
 
 /// Writes a packet of which the first bytes are kept; `lengths` are those of the kept bytes and of the whole packet.
@@ -84,7 +110,7 @@ fn enhanced_packet(
     now: Time,
     interface: u32,
     lengths: [u32; 2],
-    note: Option<(PacketNote, Option<Time>)>,
+    comment: Option<impl FnOnce(&mut Vec<u8>)>,
     kept: impl FnOnce(&mut Vec<u8>),
 ) {
     block(out, ENHANCED_PACKET, |out| {
@@ -95,8 +121,8 @@ fn enhanced_packet(
         }
         kept(out);
         pad(out);
-        if let Some(note) = note {
-            comment(out, note);
+        if let Some(comment) = comment {
+            comment(out);
             option(out, OPTION_END, &[]);
         }
     });

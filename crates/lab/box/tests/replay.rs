@@ -1,0 +1,159 @@
+//! Records of ways that random frames pass, replayed, and with a byte changed.
+
+use etherparse::PacketBuilder;
+use proptest::prelude::*;
+use shoal_aqm::testing::{Input, Kind};
+use shoal_bottleneck::LinkConfig;
+use shoal_box::{Ahead, Buffer, Direction, Frame, Record, Replayed, replay};
+use shoal_netem::{Chance, Impairments, Loss};
+use shoal_trace::pcapng::FrameReader;
+use shoal_units::{Rate, Span, Time};
+use std::path::{Path, PathBuf};
+
+/// A frame that comes: ns since the one before, its side, codepoint, port and bytes of payload.
+type Coming = (u64, bool, u8, u16, usize);
+
+/// A link for each way, the first with a queue of this kind, whose configuration bytes choose; none if they choose
+/// what is refused.
+fn chosen_ways(kind: usize, chosen: &[u8], seed: u64) -> Option<[Direction; 2]> {
+    let rate = Rate::from_bps(9_999_991);
+    let queue = Input::new(chosen).config(Kind::ALL[kind], rate);
+    let loss = Loss::Random { probability: Chance::of(0.02), correlation: Chance::NEVER };
+    let impairments = Some(Box::new(Impairments { loss, ..Impairments::NONE }));
+    let there = LinkConfig { impairments, ..LinkConfig::new(rate, Span::from_micros(777), queue) };
+    let back = LinkConfig { name: "back".into(), ..LinkConfig::pure_delay(Span::from_millis(20)) };
+    Some([Direction::new(&there, seed).ok()?, Direction::new(&back, seed).ok()?])
+}
+
+/// Ways with DualPI2 and a line that loses frames at random.
+fn ways(seed: u64) -> [Direction; 2] {
+    let dualpi2 = Kind::ALL.iter().position(|kind| matches!(kind, Kind::DualPi2)).unwrap();
+    chosen_ways(dualpi2, &[128; 40], seed).unwrap()
+}
+
+fn frame(ecn: u8, port: u16, bytes: usize) -> Vec<u8> {
+    let mut header = etherparse::Ipv4Header::new(
+        (8 + bytes) as u16,
+        64,
+        etherparse::IpNumber::UDP,
+        [192, 0, 2, 1],
+        [192, 0, 2, 2],
+    )
+    .unwrap();
+    header.ecn = etherparse::IpEcn::try_new(ecn).unwrap();
+    let builder =
+        PacketBuilder::ethernet2([2; 6], [4; 6]).ip(etherparse::IpHeaders::Ipv4(header, <_>::default()));
+    let mut frame = Vec::new();
+    builder.udp(port, 9).write(&mut frame, &vec![0; bytes]).unwrap();
+    frame
+}
+
+/// Carries the frames as a box does, which looks at the link now and then, and writes the record.
+fn recorded(path: &Path, coming: &[Coming], mut ways: [Direction; 2]) {
+    let mut record = Record::create(path, ["left", "right"], "about").unwrap();
+    let mut now = Time::ZERO;
+    for (position, (after, is_back, ecn, port, bytes)) in coming.iter().enumerate() {
+        now += Span::from_nanos(*after);
+        let frame = frame(*ecn, *port, *bytes);
+        let read = Frame::read(&frame).unwrap();
+        let side = usize::from(*is_back);
+        let number = record.came(side as u32, now, &frame, &read);
+        if let Some(decision) = ways[side].arrive(now, Buffer::complete(frame), &read, number) {
+            record.decided(&decision).unwrap();
+        }
+        if position % 3 == 0 {
+            for way in &mut ways {
+                loop {
+                    match way.next(now) {
+                        Ahead::Frame(leaving) => record.decided(&leaving.decision).unwrap(),
+                        Ahead::Gone(decision) => record.decided(&decision).unwrap(),
+                        Ahead::At(_) | Ahead::Nothing => break,
+                    }
+                }
+            }
+        }
+    }
+    record.commit(&mut ways).unwrap();
+}
+
+fn replayed(path: &Path, mut ways: [Direction; 2]) -> Replayed {
+    let reader = FrameReader::open(path).unwrap();
+    assert_eq!(reader.comment(), "about");
+    replay(reader, &mut ways).unwrap()
+}
+
+fn coming() -> impl Strategy<Value = Vec<Coming>> {
+    let frame = (0u64..3_000_000, prop::bool::weighted(0.2), 0u8..4, 1u16..4, 18usize..1400);
+    prop::collection::vec(frame, 1..200)
+}
+
+/// A file that is removed in the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        Self(std::env::temp_dir().join(format!("shoal-box-{name}-{}.pcapng", std::process::id())))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        _ = std::fs::remove_file(&self.0);
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_record_is_replayed_and_a_changed_byte_is_seen(
+        coming in coming(),
+        kind in 0..Kind::ALL.len(),
+        chosen in prop::collection::vec(any::<u8>(), 40),
+        seed in any::<u64>(),
+        at in any::<prop::sample::Index>(),
+    ) {
+        let ways = || chosen_ways(kind, &chosen, seed);
+        prop_assume!(ways().is_some());
+        let file = Scratch::new("random");
+        recorded(&file.0, &coming, ways().unwrap());
+        let same = Replayed { frames: coming.len() as u64, difference: None };
+        prop_assert_eq!(replayed(&file.0, ways().unwrap()), same);
+
+        let mut bytes = std::fs::read(&file.0).unwrap();
+        let comments = bytes.windows(8).enumerate().filter(|(_, word)| word == b"came at ");
+        let comments: Vec<usize> = comments.map(|(at, _)| at).collect();
+        prop_assert_eq!(comments.len(), coming.len());
+        // A digit of the time of arrival, behind its point.
+        let digit = &mut bytes[*at.get(&comments) + 10];
+        *digit = if *digit == b'0' { b'1' } else { b'0' };
+        std::fs::write(&file.0, &bytes).unwrap();
+        let difference = replayed(&file.0, ways().unwrap()).difference.expect("the change is seen");
+        prop_assert_eq!(difference.number as usize, at.index(comments.len()) + 1);
+    }
+}
+
+/// Frames of classic and scalable senders that come 20 % faster than they leave.
+fn overload() -> Vec<Coming> {
+    (0..2000u16).map(|number| (960_000, false, (number % 2 + 1) as u8, 1, 1400)).collect()
+}
+
+/// Another seed draws other losses: a replay that decided nothing by itself would not see that.
+#[test]
+fn another_seed_is_seen() {
+    let file = Scratch::new("seed");
+    recorded(&file.0, &overload(), ways(1));
+    assert_eq!(replayed(&file.0, ways(1)).difference, None);
+    let first = replayed(&file.0, ways(2)).difference.unwrap();
+    assert_ne!(first.recorded, first.decided);
+}
+
+#[test]
+fn a_file_that_is_no_record_or_ends_too_early_is_refused() {
+    let file = Scratch::new("short");
+    recorded(&file.0, &overload()[..2], ways(1));
+    let bytes = std::fs::read(&file.0).unwrap();
+    std::fs::write(&file.0, &bytes[..bytes.len() - 5]).unwrap();
+    let error = replay(FrameReader::open(&file.0).unwrap(), &mut ways(1)).unwrap_err();
+    assert!(error.to_string().contains("ends within a block"), "{error}");
+    std::fs::write(&file.0, b"nothing").unwrap();
+    assert!(FrameReader::open(&file.0).is_err());
+}
