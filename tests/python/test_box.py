@@ -65,6 +65,10 @@ class Wire:
 
 @pytest.fixture(scope="module")
 def wire() -> Iterator[Wire]:
+    yield from built_wire()
+
+
+def built_wire() -> Iterator[Wire]:
     wire = Wire()
     try:
         if os.geteuid() != 0 or not shutil.which("ip"):
