@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,16 @@ else:
     while time.monotonic() < end:
         connection.send(b"x" * 65536)
     connection.close()
+"""
+
+# Sends a datagram ten times a second, for some seconds.
+DATAGRAMS = """
+import socket, sys, time
+sender = socket.socket(type=socket.SOCK_DGRAM)
+sender.bind(("10.9.0.1", 4000))
+for _ in range(10 * int(sys.argv[1])):
+    sender.sendto(b"x" * 1000, ("10.9.0.2", 9))
+    time.sleep(0.1)
 """
 
 
@@ -183,6 +194,41 @@ def test_what_is_no_record_is_refused(tmp_path: Path) -> None:
             record.write_bytes(content)
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert (done.returncode, "record.pcapng" in done.stderr) == (4, True), done.stderr
+
+
+def test_a_terminal_gets_a_table_and_a_pipe_lines(wire: Wire) -> None:
+    words = ("-m", "shoal", "box", "--in", "left", "--out", "right", "--rate", "10Mbit/s", "--duration", "2500 ms")
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        wire.inside(1, sys.executable, *words),
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+        env=os.environ | {"TERM": "xterm"},
+    ) as box:
+        os.close(theirs)
+        with begun(wire, 0, "-c", DATAGRAMS, "3") as sender:
+            assert sender.wait() == 0
+        shown = b""
+        with suppress(OSError):
+            while part := os.read(ours, 4096):
+                shown += part
+        assert box.wait() == 0
+    os.close(ours)
+    assert b"Flow" in shown
+    assert b"10.9.0.1:4000 > 10.9.0.2:9, UDP" in shown
+    done = subprocess.run(wire.inside(1, sys.executable, *words), capture_output=True, text=True, check=True)
+    assert [line for line in done.stderr.splitlines() if "packets wait" in line]
+    assert "Flow" not in done.stderr
+
+
+def test_a_killed_box_leaves_no_part_of_a_record_for_long(wire: Wire, tmp_path: Path) -> None:
+    record = tmp_path / "record.pcapng"
+    words = ("--rate", "10Mbit/s", "--pcap", str(record))
+    with running_box(wire, *words):
+        pass  # It is killed.
+    assert not record.exists()
+    assert shown(wire, "--in", "left", "--out", "right", "--pcap", str(record))[0] == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["record.pcapng"]
 
 
 def shown(wire: Wire, *words: str) -> tuple[int, str]:

@@ -16,14 +16,10 @@ from shoal.cli import options
 from shoal.cli.completion import scenario_names
 from shoal.cli.console import data, talk
 from shoal.cli.declare import argument, option
-from shoal.table import Table
 from shoal.words import count_of
 
 if TYPE_CHECKING:
     from shoal.scenario import Scenario
-
-# So long is the time between two lines of a running box, in s.
-_line_every_s = 1.0
 
 
 def box(
@@ -80,6 +76,7 @@ def box(
       shoal box --replay record.pcapng
       sudo shoal box mobile.toml --in eth0 --out eth1 --duration '60 s'
     """
+    from shoal.cli.box_live import flows
     from shoal.errors import UsageError
 
     if replay is not None:
@@ -93,7 +90,7 @@ def box(
     if is_json:
         data.json(json.dumps(counts))
         return
-    data.table(_flows(counts))
+    data.table(flows(counts))
     data.sentence(_verdict(counts))
 
 
@@ -115,6 +112,7 @@ def _carry(
     scenario: Scenario, interfaces: tuple[str, str], ends_s: float | None, *, seed: int | None, pcap: Path | None
 ) -> dict[str, Any]:
     """Carry frames until the time is up or somebody interrupts, and give the counts."""
+    from shoal.cli.box_live import display
     from shoal.files import is_capture, reserved_file
     from shoal.wire_box import WireBox, become_punctual
 
@@ -127,14 +125,13 @@ def _carry(
             talk.warning("no real-time priority (CAP_SYS_NICE): frames may leave late when the machine has other work")
         ends = "" if ends_s is not None else "; Ctrl-C ends it"
         talk.note(f"carrying frames between {interfaces[0]} and {interfaces[1]}{ends}")
-        before = counts = running.counts()
-        try:
-            for counts in running.run(ends_s):
-                if counts["at_s"] - before["at_s"] >= _line_every_s:
-                    talk.note(_line(counts, before))
-                    before = counts
-        except KeyboardInterrupt:
-            counts = running.counts()
+        counts = running.counts()
+        with display(counts) as shown:
+            try:
+                for counts in running.run(ends_s):
+                    shown.show(counts)
+            except KeyboardInterrupt:
+                counts = running.counts()
     if pcap is not None:
         talk.note(f"wrote {pcap}")
     return counts
@@ -168,32 +165,6 @@ def _spaced(text: str) -> str:
     return re.sub(r"^\s*([0-9.]+)\s*([A-Za-z/]+)\s*$", r"\1 \2", text)
 
 
-def _line(counts: dict[str, Any], before: dict[str, Any]) -> str:
-    """Rate, what waits, marks and drops of the last second."""
-    way, past = counts["ways"][0], before["ways"][0]
-    gone_s = counts["at_s"] - before["at_s"]
-    rate = 8e-6 * (way["left_bytes"] - past["left_bytes"]) / gone_s
-    marked, dropped = (way[key] - past[key] for key in ("marked", "dropped"))
-    return (
-        f"{counts['at_s']:.0f} s: {rate:.2f} Mbit/s, {way['waiting_packets']} packets wait, "
-        f"{marked} marked, {dropped} dropped"
-    )
-
-
-def _flows(counts: dict[str, Any]) -> Table:
-    rows = [
-        (
-            flow["flow"],
-            f"{8e-6 * flow['bytes'] / counts['at_s']:.2f}",
-            str(flow["packets"]),
-            str(flow["marked"]),
-            str(flow["dropped"]),
-        )
-        for flow in sorted(counts["ways"][0]["flows"], key=lambda flow: -flow["bytes"])
-    ]
-    return Table("Through the queue", ("Flow", "Mbit/s", "Packets", "Marked", "Dropped"), rows, words=1)
-
-
 def _verdict(counts: dict[str, Any]) -> str:
     """How late frames left, and whether that may be trusted."""
     from shoal.wire_box import trusted_us
@@ -201,9 +172,12 @@ def _verdict(counts: dict[str, Any]) -> str:
     late = [way["late_us"] for way in counts["ways"]]
     worst = max((each["p99"] or 0.0 for each in late), default=math.nan)
     words = f"Frames left late by {worst:.0f} us (P99; at most {max(each['max'] or 0.0 for each in late):.0f} us)."
-    refused, unreadable = (sum(way[key] for way in counts["ways"]) for key in ("refused", "unreadable"))
+    keys = ("refused", "missed", "unreadable")
+    refused, missed, unreadable = (sum(way[key] for way in counts["ways"]) for key in keys)
     if refused:
         words += f" The interface had no room for {refused} of them: they are lost."
+    if missed:
+        words += f" {missed} came faster than the box took them, and are lost: no queue has seen them."
     if unreadable:
         words += f" {unreadable} were no packets and were thrown away."
     if worst > trusted_us:

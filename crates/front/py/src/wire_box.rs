@@ -132,6 +132,7 @@ fn counted(way: &Direction, lateness: &Lateness) -> Value {
         "flows": flows,
         "late_us": { "p50": late_us(500), "p99": late_us(990), "max": most_us },
         "refused": lateness.refused,
+        "missed": lateness.missed,
         "unreadable": lateness.unreadable,
     })
 }

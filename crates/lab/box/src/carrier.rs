@@ -50,6 +50,8 @@ pub struct Lateness {
     pub late: Histogram,
     /// Frames for which the interface had no room when they were due.
     pub refused: u64,
+    /// Frames that came and were not taken fast enough, so that the system threw them away.
+    pub missed: u64,
     /// Frames that were too short or too long to be packets.
     pub unreadable: u64,
 }
@@ -109,6 +111,10 @@ impl Carrier {
             if !has_taken {
                 self.wait_until(next);
             }
+        }
+        for (side, port) in self.ports.iter().enumerate() {
+            let missed = port.newly_missed().map_err(|error| Stop::System { side: SIDES[side], error })?;
+            self.lateness[side].missed += missed;
         }
         Ok(())
     }
