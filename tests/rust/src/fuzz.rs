@@ -3,6 +3,7 @@
 mod bottleneck;
 mod conformance_script;
 mod controller;
+mod frame;
 mod hostile_peer;
 mod own_law;
 mod queue;
@@ -15,6 +16,7 @@ mod whole_run;
 pub use bottleneck::bottleneck;
 pub use conformance_script::conformance_script;
 pub use controller::controller;
+pub use frame::frame;
 pub use hostile_peer::hostile_peer;
 pub use own_law::own_law;
 pub use queue::queue;
@@ -40,4 +42,5 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("conformance_script", conformance_script),
     ("own_law", own_law),
     ("bottleneck", bottleneck),
+    ("frame", frame),
 ];

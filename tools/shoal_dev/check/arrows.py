@@ -54,7 +54,7 @@ ALLOWED = {
     "web": CORE | LAB | {"law", "plugin", "sim"},
     # Never shipped: may use anything.
     "benches": {"units", "packet", "cc", "aqm", "tcp", "bottleneck", "scenario", "trace", "sim"},
-    "tests": CORE | LAB | {"law", "plugin", "sim", "conformance"},
+    "tests": CORE | LAB | {"law", "plugin", "sim", "conformance", "box"},
 }
 # `scenario` may use of the laws only their configurations, presets and descriptions; these run a law.
 LAWS = {
