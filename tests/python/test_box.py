@@ -174,7 +174,8 @@ def test_a_record_is_replayed_and_a_changed_byte_is_seen(wire: Wire, tmp_path: P
     assert there["marked"] > 0
     code, said = replayed(record)
     assert (code, said["difference"]) == (0, None)
-    assert said["frames"] == sum(way["left"] + way["dropped"] + way["inside"] for way in (there, back))
+    assert said["frames"] == there["arrived"] + back["arrived"]
+    assert all(way["arrived"] == way["left"] + way["dropped"] + way["inside"] for way in (there, back))
 
     held = record.read_bytes()
     place = held.rindex(b": marked, leaves at")

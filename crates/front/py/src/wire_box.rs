@@ -120,7 +120,7 @@ fn counted(way: &Direction, lateness: &Lateness) -> Value {
     let late_us = |permille| lateness.late.quantile_permille(permille).map(|ns| ns / 1000.0);
     let most_us = lateness.late.max().map(|ns| ns as f64 / 1000.0);
     json!({
-        "arrived": all.arrived,
+        "arrived": way.arrived(),
         "marked": all.marked,
         "dropped": all.dropped,
         "lost": all.lost,

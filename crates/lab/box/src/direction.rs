@@ -18,6 +18,7 @@ pub struct Direction {
     held: Slab<Held>,
     flows: BTreeMap<FlowKey, u32>,
     counts: Vec<FlowCount>,
+    arrived: u64,
 }
 
 /// A frame that the link holds.
@@ -90,12 +91,14 @@ impl Direction {
             held: Slab::new(),
             flows: BTreeMap::from([(FlowKey::default(), 0)]),
             counts: vec![unknown],
+            arrived: 0,
         })
     }
 
     /// A frame comes in which this was read, and which the caller calls by a number. If it does not get in, the
     /// decision is known at once.
     pub fn arrive(&mut self, now: Time, buffer: Buffer, read: &Frame, number: u64) -> Option<Decision> {
+        self.arrived += 1;
         let flow = self.flow(read.flow);
         let handle = self.held.insert(Held { buffer, payload: read.payload, number, flow });
         let Verdict::Dropped(reason) = self.link.enqueue(now, read.bytes, read.ecn, flow, handle as u64)
@@ -136,6 +139,11 @@ impl Direction {
             Next::At(at) => Ahead::At(at),
             Next::Nothing => Ahead::Nothing,
         }
+    }
+
+    /// Frames that came; the link's own count has only those that come to a queue.
+    pub fn arrived(&self) -> u64 {
+        self.arrived
     }
 
     /// Frames that came and about which nothing is decided yet, or that have not left.
