@@ -12,6 +12,7 @@ use core::alloc::{GlobalAlloc, Layout};
 use shoal_aqm as _;
 use shoal_bottleneck as _;
 use shoal_cc as _;
+use shoal_host as _;
 use shoal_netem as _;
 use shoal_packet as _;
 use shoal_tcp as _;
