@@ -113,6 +113,8 @@ struct marker_counts {
 	u64 left;
 	/* Packets that left the queue, but came into it past this program, or in another shape. */
 	u64 unseen;
+	/* Packets whose arrival the kernel would not keep: they leave unseen. */
+	u64 unkept;
 };
 
 struct marker_counts marker_counts SEC(".data.counts");
@@ -205,7 +207,8 @@ int MARKER(struct __sk_buff *skb)
 	}
 	if (decision == MARKER_DROP)
 		return TC_ACT_SHOT;
-	bpf_map_update_elem(&marker_stamps, &address, &stamp, BPF_ANY);
+	if (bpf_map_update_elem(&marker_stamps, &address, &stamp, BPF_ANY))
+		__sync_fetch_and_add(&marker_counts.unkept, 1);
 	return TC_ACT_UNSPEC;
 }
 

@@ -149,6 +149,7 @@ def test_loaded_while_the_command_lasts(folder: Path) -> None:
         assert "dctcp_ikr" in AVAILABLE.read_text().split()
         listed = json.loads(shoal("bpf", "show", "--json").stdout)["loaded"]
         assert [each["pinned"] for each in listed if each["name"] == "dctcp_ikr"] == [None]
+        assert [each["parameters"] for each in listed if each["name"] == "dctcp_ikr"] == [loaded["parameters"]]
         again = shoal("bpf", "load", "dctcp_ikr")
         assert again.returncode == 6
         assert "has a congestion control `dctcp_ikr` already" in again.stderr
@@ -245,6 +246,7 @@ def test_marker_is_loaded_while_the_command_lasts(folder: Path) -> None:
         assert values == {"saturation_us": 200000, "coupling_percent": 200}
         listed = json.loads(shoal("bpf", "show", "--json").stdout)["markers"]
         assert [(each["name"], each["interface"], each["pinned"]) for each in listed] == [("mark_coupled", 1, None)]
+        assert listed[0]["parameters"] == loaded["parameters"], "as the kernel has them"
         held.send_signal(signal.SIGINT)
         assert held.wait(timeout=30) == 0
         assert "unloaded mark_coupled from lo: 0 packets" in held.stderr.read()
@@ -263,6 +265,24 @@ def test_marker_is_pinned_until_it_is_unloaded(folder: Path) -> None:
     assert "`mark_step@d:1` is pinned already" in done.stderr
     assert "unloaded mark_step from d.1" in done.stdout
     assert done.stdout.endswith("nothing left\n")
+    assert json.loads(shoal("bpf", "show", "--json").stdout)["markers"] == []
+
+
+def test_second_marker_of_a_device_is_refused(folder: Path) -> None:
+    lines = (
+        "ip link add d.1 type veth && ip link set d.1 up && $0 -m shoal bpf load mark_step --device d.1 --pin; "
+        "$0 -m shoal bpf load mark_coupled --device d.1; echo code $?; "
+        "setpriv --bounding-set=-all,+bpf,+perfmon,+net_admin --inh-caps=-all "
+        "$0 -m shoal bpf load mark_coupled --device d.1; $0 -m shoal bpf show; "
+        "$0 -m shoal bpf unload mark_step --device d.1"
+    )
+    command = ["unshare", "--net", *OWN_FILE_SYSTEM, "sh", "-c", lines, sys.executable]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    said = " ".join(done.stderr.split())
+    assert "`d.1` has a marker on its egress already, `mark_step`" in said, done.stdout + done.stderr
+    assert "which may be a marker: this process may not look, it lacks CAP_SYS_ADMIN" in said
+    assert "code 6\n" in done.stdout
+    assert "threshold_us=5000" in done.stdout
     assert json.loads(shoal("bpf", "show", "--json").stdout)["markers"] == []
 
 

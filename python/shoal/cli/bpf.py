@@ -169,6 +169,10 @@ def said_of(counts: dict[str, int]) -> str:
             f"; {counts['unseen']:,} left that had not come in this shape: give the shaper a burst above the largest "
             "aggregate, or set gso_max_segs 1"
         )
+    if counts["unkept"]:
+        text += f"; the kernel had no room for the arrival of {counts['unkept']:,}, which left unseen"
+    if counts["missed"]:
+        text += f"; the kernel did not call the programs {counts['missed']:,} times"
     return text
 
 
@@ -198,7 +202,7 @@ def unload(program: Program, device: Device = None, is_json: options.Json = Fals
 def show(is_json: options.Json = False) -> None:
     """List the congestion controls that are BPF programs in the running kernel, shoal's and others, and the markers.
 
-    Needs CAP_SYS_ADMIN, as listing what is loaded into the kernel does.
+    Parameters are as they are in the kernel. Needs CAP_SYS_ADMIN, as listing what is loaded into the kernel does.
 
     [bold]Example[/]
 
@@ -223,6 +227,9 @@ def show(is_json: options.Json = False) -> None:
         for each in (*answer["loaded"], *answer["markers"])
     ]
     data.table(Table("", ("Program", "Link", "Pinned"), rows, words=3))
+    for each in (*answer["loaded"], *answer["markers"]):
+        values = ", ".join(f"{value['name']}={value['value']}" for value in each["parameters"])
+        data.text(f"{each['name']}: {values or 'not one of shoal, parameters unknown'}")
 
 
 def parameters_of(texts: list[str]) -> dict[str, int]:

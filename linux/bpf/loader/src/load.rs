@@ -64,6 +64,7 @@ impl Load {
         if self.pin {
             pins::may_pin(&place)?;
         }
+        let revision = device.as_ref().map_or(Ok(0), Device::without_marker)?;
         // Signals wait until the programs are gone: nothing is left behind.
         let ends = SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP]);
         ends.thread_block()
@@ -92,7 +93,7 @@ impl Load {
         let mut object = loaded.map_err(|error| self.refused(&error.to_string()))?;
         let mut table = self.trace.as_deref().map(|path| Table::create(path, &own)).transpose()?;
         let mut links = match &device {
-            Some(device) => device::attach(&object, device)?,
+            Some(device) => device::attach(&object, device, revision)?,
             None => register(&mut object)?,
         };
         let names: Vec<_> = match device {

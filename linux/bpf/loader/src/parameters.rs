@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use libbpf_rs::OpenObject;
+use libbpf_rs::query::MapInfoIter;
+use libbpf_rs::{MapCore as _, MapFlags, MapHandle, OpenObject};
 use serde::Serialize;
 
 use crate::refusal::{Outcome, Refusal};
@@ -14,6 +15,8 @@ const NAME: usize = 24;
 const NUMBERS: usize = 5;
 const TEXT: usize = 100;
 const SIZE: usize = NAME + 4 * NUMBERS + TEXT;
+/// Characters that the kernel keeps of a map's name.
+const NAME_IN_KERNEL: usize = 15;
 
 /// A parameter and its value.
 #[derive(Serialize)]
@@ -57,6 +60,23 @@ pub fn set(object: &mut OpenObject, wanted: &BTreeMap<String, u32>) -> Outcome<V
     in_order(&parameters)?;
     change(object, VALUES, &values)?;
     Ok(parameters)
+}
+
+/// The parameters of an object in the kernel, as they are now; none if it is not one of shoal's. All that was loaded with
+/// it has its description of types, by whose number it is known.
+pub fn loaded(types: u32) -> Vec<Parameter> {
+    let part = |ending: &str| {
+        let ending = &ending[..ending.len().min(NAME_IN_KERNEL)];
+        let map = MapInfoIter::default()
+            .find(|map| map.btf_id == types && map.name.to_string_lossy().ends_with(ending))?;
+        MapHandle::from_map_id(map.id).ok()?.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok().flatten()
+    };
+    let (Some(described), Some(values)) = (part(DESCRIBED), part(VALUES)) else { return Vec::new() };
+    let mut parameters: Vec<_> = described.chunks_exact(SIZE).map(parameter).collect();
+    for parameter in &mut parameters {
+        parameter.value = values.get(parameter.at..parameter.at + parameter.bytes).map_or(0, number);
+    }
+    parameters
 }
 
 /// Refuses thresholds of RED in the wrong order, as the module does.

@@ -9,14 +9,19 @@ use libbpf_rs::{Link, MapType, ProgramAttachType};
 use nix::sys::statfs::{FsType, statfs};
 use serde_json::{Value, json};
 
-use crate::kernel;
 use crate::refusal::{Outcome, Refusal};
+use crate::{kernel, parameters};
 
 const ROOT: &str = "/sys/fs/bpf";
 /// How the names of markers begin.
 const MARKER: &str = "mark_";
 /// The number of that file system, as in `linux/magic.h`.
 const BPF_FS: FsType = FsType(0xcafe_4a11);
+
+/// Whether a program of this name is a marker.
+pub fn is_marker(name: &str) -> bool {
+    name.starts_with(MARKER)
+}
 
 /// Under which name a program is pinned. That file system allows no dot, and no device has a colon in its name.
 pub fn place(program: &str, device: Option<&str>) -> String {
@@ -112,7 +117,13 @@ pub fn show() -> Outcome<Value> {
             // A table without a link is not registered, or by somebody's older loader.
             let (_, link) = links.iter().find(|(of, _)| *of == map.id)?;
             let name = map.name.to_string_lossy();
-            Some(json!({ "name": name, "map": map.id, "link": link, "pinned": pin_of(*link) }))
+            Some(json!({
+                "name": name,
+                "map": map.id,
+                "link": link,
+                "pinned": pin_of(*link),
+                "parameters": parameters::loaded(map.btf_id),
+            }))
         })
         .collect();
     Ok(json!({ "loaded": loaded, "markers": markers(pin_of) }))
@@ -120,16 +131,20 @@ pub fn show() -> Outcome<Value> {
 
 /// Our programs on the egress of devices.
 fn markers(pin_of: impl Fn(u32) -> Option<String>) -> Vec<Value> {
-    let names: Vec<(u32, String)> = ProgInfoIter::default()
-        .map(|program| (program.id, program.name.to_string_lossy().into_owned()))
-        .filter(|(_, name)| name.starts_with(MARKER))
-        .collect();
+    let programs: Vec<_> =
+        ProgInfoIter::default().filter(|program| is_marker(&program.name.to_string_lossy())).collect();
     LinkInfoIter::default()
         .filter_map(|link| {
             let LinkTypeInfo::Tcx(of) = link.info else { return None };
-            let (_, name) = names.iter().find(|(id, _)| *id == link.prog_id)?;
+            let program = programs.iter().find(|program| program.id == link.prog_id)?;
             matches!(of.attach_type, ProgramAttachType::TcxEgress).then(|| {
-                json!({ "name": name, "interface": of.ifindex, "link": link.id, "pinned": pin_of(link.id) })
+                json!({
+                    "name": program.name.to_string_lossy(),
+                    "interface": of.ifindex,
+                    "link": link.id,
+                    "pinned": pin_of(link.id),
+                    "parameters": parameters::loaded(program.btf_id),
+                })
             })
         })
         .collect()
