@@ -96,7 +96,7 @@ impl Device {
                 Some(name) if is_marker(&name) => {
                     return Err(Refusal::new(
                         format!(
-                            "`{}` has a marker on its egress already, `{name}`; two would both decide about each packet",
+                            "`{}` has a marker on its egress already, `{name}`; both would decide about each packet",
                             self.name
                         ),
                         "end it first: the command that loaded it, or shoal bpf unload; `shoal bpf show` lists both",

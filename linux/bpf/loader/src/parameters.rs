@@ -62,8 +62,8 @@ pub fn set(object: &mut OpenObject, wanted: &BTreeMap<String, u32>) -> Outcome<V
     Ok(parameters)
 }
 
-/// The parameters of an object in the kernel, as they are now; none if it is not one of shoal's. All that was loaded with
-/// it has its description of types, by whose number it is known.
+/// The parameters of an object in the kernel, as they are now; none if it is not one of shoal's. All that was loaded
+/// with it has its description of types, by whose number it is known.
 pub fn loaded(types: u32) -> Vec<Parameter> {
     let part = |ending: &str| {
         let ending = &ending[..ending.len().min(NAME_IN_KERNEL)];
