@@ -21,7 +21,7 @@ PAGE := crates/front/web/page
 T95 = from shoal.stats import student_t_quantile as q; print([round(q(0.975, n), 6) for n in range(1, 10)])
 
 .PHONY: help setup run animation test test-rust test-python test-modules test-linux test-stacks test-web test-page test-docs test-wheel \
-	test-all check generate fmt page site wheel bench bench-instructions record recheck mutants fuzz hashes clean
+	test-all miri check generate fmt page site wheel bench bench-instructions record recheck mutants fuzz hashes clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -63,6 +63,13 @@ test-modules: ## Test the laws of the kernel modules in user space on vectors of
 test-linux: setup $(VENV)/.test ## Run the tests on the real kernel, which is built once (about 10 minutes)
 	@$(BIN)/shoal linux build
 	$(BIN)/python -m pytest -q -rs tests/linux
+
+# Miri interprets the code, minutes of CPU time for all: tests of single calls, and few random ones. Not in CI for that.
+miri: ## Run the calls from C, and the link behind them, in Miri, which sees undefined behaviour; needs a nightly toolchain
+	@cargo +nightly miri --version >/dev/null 2>&1 || { echo "Miri is missing" >&2; \
+		echo "hint: rustup toolchain install nightly --profile minimal --component miri --component rust-src" >&2; exit 3; }
+	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test --quiet --locked --target-dir target/miri --lib \
+		-p shoal-c -p shoal-bottleneck
 
 test-web: setup $(VENV)/.test ## Compare results in WebAssembly with native ones, byte by byte (needs node)
 	$(BIN)/python -m pytest -q -s tests/web
