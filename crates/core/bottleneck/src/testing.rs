@@ -48,7 +48,8 @@ pub fn run(bytes: &[u8]) -> Option<usize> {
     let mut input = Input::new(bytes);
     let link = link(&mut input)?;
     link.check().ok()?;
-    let operations = operations(&mut input);
+    let slowest = if has_timer(&link) { SLOWEST.as_bps() } else { 0 };
+    let operations = operations(&mut input, slowest);
     let asked = drive(&link, &operations, true);
     asked.must_be(&drive(&link, &operations, false), "it matters when the link is asked");
     let (planned, rest) = planned(&link, &operations);
@@ -65,8 +66,7 @@ pub fn hostile(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let Some(link) = link(&mut input) else { return };
     let Ok(mut bottleneck) = Bottleneck::new(&link, 7) else { return };
-    let has_timer = AnyQueue::new(&link.queue, Rate::from_bps(1_000_000)).next_timer() < Time::NEVER;
-    if has_timer && link.rate.is_some() {
+    if has_timer(&link) && link.rate.is_some() {
         return;
     }
     let mut asked = Time::ZERO;
@@ -97,6 +97,10 @@ pub fn hostile(bytes: &[u8]) {
     }
 }
 
+fn has_timer(link: &LinkConfig) -> bool {
+    AnyQueue::new(&link.queue, Rate::from_bps(1_000_000)).next_timer() < Time::NEVER
+}
+
 /// A number of any size, often small.
 fn any_number(input: &mut Input<'_>) -> u64 {
     let bytes: [u8; 4] = core::array::from_fn(|_| input.byte());
@@ -104,8 +108,11 @@ fn any_number(input: &mut Input<'_>) -> u64 {
     number.checked_shl(u32::from(input.byte() % 40)).unwrap_or(u64::MAX)
 }
 
-/// A link of any kind; `None` if its law has a timer that expires more often than each 10 us, which takes too long
-/// here.
+/// Least rate of a link whose law has a timer: it expires all through a transmission, which must not last for hours.
+const SLOWEST: Rate = Rate::from_bps(100_000);
+
+/// A link of any kind; `None` if its law has a timer that expires more often than each 10 us, or its rate is below
+/// [`SLOWEST`] then, which takes too long here.
 fn link(input: &mut Input<'_>) -> Option<LinkConfig> {
     let kind = Kind::ALL[usize::from(input.byte()) % Kind::ALL.len()];
     let features = input.byte();
@@ -117,7 +124,7 @@ fn link(input: &mut Input<'_>) -> Option<LinkConfig> {
     let first = law.next_timer();
     if first < Time::NEVER {
         law.on_timer(first);
-        if law.next_timer() < first + Span::from_micros(10) {
+        if law.next_timer() < first + Span::from_micros(10) || rate < SLOWEST {
             return None;
         }
     }
@@ -166,8 +173,9 @@ fn micros(input: &mut Input<'_>) -> Span {
     Span::from_micros(if byte < 64 { 0 } else { 64 * (byte - 63) })
 }
 
-/// Operations in the order of their times. A change comes later than what is before it.
-fn operations(input: &mut Input<'_>) -> Vec<(Time, Operation)> {
+/// Operations in the order of their times. A change comes later than what is before it, and no rate but that of an
+/// outage is below `slowest_bps`.
+fn operations(input: &mut Input<'_>, slowest_bps: u64) -> Vec<(Time, Operation)> {
     const ECN: [Ecn; 4] = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
     let mut operations = Vec::new();
     let mut now = Time::ZERO;
@@ -188,7 +196,7 @@ fn operations(input: &mut Input<'_>) -> Vec<(Time, Operation)> {
             14 => {
                 now += Span::from_picos(1) + micros(input);
                 // An outage ends with the next change.
-                rate = if rate == 0 || high > 4 { input.rate().as_bps() } else { 0 };
+                rate = if rate == 0 || high > 4 { input.rate().as_bps().max(slowest_bps) } else { 0 };
                 operations.push((now, Operation::SetRate(Rate::from_bps(rate))));
             }
             _ => {
