@@ -6,7 +6,7 @@ import importlib
 import sys
 
 # What `shoal-dev check` asks if nothing is named; the others need a run, or minutes.
-QUICK = ("tree", "arrows", "citations")
+QUICK = ("tree", "arrows", "citations", "packages")
 ALL = (*QUICK, "readme", "skeletons")
 
 
