@@ -2,8 +2,8 @@
 
 The bounds were set before the first run: shares of two flows within 5 points, mean queueing delay within 15 %. The
 first run of each case met them. A later one of two flows behind DualPI2 did not: 54 % for 46 %. The simulator's own
-runs of this case have shares from 42 to 59 % by the seed (a standard deviation of 4.2 points), so that two single runs say
-little of each other. Since then the bound of a share is 5 points around the mean of 20 seeds, and three standard
+runs of this case have shares from 42 to 59 % by the seed (a standard deviation of 4.2 points), so that two single runs
+say little of each other. Since then the bound of a share is 5 points around the mean of 20 seeds, and three standard
 deviations of one run.
 """
 
