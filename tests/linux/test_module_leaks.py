@@ -22,6 +22,7 @@ flows = [{{ name = "first", cc = "{cc}", rtt = "25 ms", count = 2 }}]
 [laws]
 {name}.kernel = "{file}"
 """
+AQM = ', aqm = { kind = "module", name = "short" }'
 TAKES = "	void *memory = kmalloc(100, GFP_ATOMIC);"
 
 
@@ -38,9 +39,12 @@ def controlled(file: Path) -> shoal.Scenario:
     return shoal.Scenario.from_toml(SCENARIO.format(aqm="", cc="reno_again", name="reno_again", file=file))
 
 
+def queue_text(file: Path) -> str:
+    return SCENARIO.format(aqm=AQM, cc="reno", name="short", file=file)
+
+
 def queued(file: Path) -> shoal.Scenario:
-    aqm = ', aqm = { kind = "module", name = "short" }'
-    return shoal.Scenario.from_toml(SCENARIO.format(aqm=aqm, cc="reno", name="short", file=file))
+    return shoal.Scenario.from_toml(queue_text(file))
 
 
 def test_modules_that_leave_nothing_run(finding: Image) -> None:
@@ -89,9 +93,7 @@ def test_the_command_names_the_line(finding: Image, tmp_path: Path) -> None:
         "return kmalloc(10, GFP_ATOMIC) ? qdisc_dequeue_head(sch) : NULL;",
     )
     scenario = tmp_path / "queue.toml"
-    scenario.write_text(
-        SCENARIO.format(aqm=', aqm = { kind = "module", name = "short" }', cc="reno", name="short", file=path)
-    )
+    scenario.write_text(queue_text(path))
     command = [sys.executable, "-m", "shoal", "run", str(scenario), "--on", "linux"]
     assert subprocess.run(command, capture_output=True, text=True, check=False).returncode == 0
     ended = subprocess.run([*command, "--find-leaks"], capture_output=True, text=True, check=False)
