@@ -136,6 +136,7 @@ struct flow_plan {
 	uint32_t code_point; /* DiffServ code point of all packets of the connection */
 	uint32_t read_chunk; /* bytes that wake the receiver of a long flow, the first 256 KiB apart */
 	uint32_t unsent_limit; /* bytes of unsent data up to which the sender's socket accepts more */
+	bool in_pieces; /* no write meets that limit, so that only the last one ends with PSH */
 };
 void flow_add(const struct flow_plan *plan);
 /* Random times in the order of their use; without any, a time is constant. */

@@ -111,6 +111,7 @@ static void flow(struct words *w)
 	copy_name(plan.listen_cc, sizeof(plan.listen_cc), text(w));
 	plan.read_chunk = (uint32_t)number(w);
 	plan.unsent_limit = (uint32_t)number(w);
+	plan.in_pieces = number(w);
 	plan.start = number(w);
 	plan.stop = number(w);
 	app = text(w);

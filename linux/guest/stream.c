@@ -26,10 +26,10 @@ void stop(struct flow *flow)
 }
 
 /*
- * Bytes that an endless stream writes next: whole segments up to the limit of unsent data, or 0 if there is no room
- * (`__tcp_stream_memory_free`). The last segment of a write, and of a write that meets the limit, has PSH, which a
- * receiver acknowledges immediately (`tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`); with other sizes this program would
- * decide how often.
+ * Bytes that an endless stream writes next, or any on a host that does not segment: whole segments up to the limit of
+ * unsent data, or 0 if there is no room (`__tcp_stream_memory_free`). The last segment of a write, and of a write that
+ * meets the limit, has PSH, which a receiver acknowledges immediately (`tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`);
+ * with other sizes this program would decide how often.
  */
 static uint64_t stream_piece(const struct flow *flow)
 {
@@ -48,9 +48,8 @@ void write_more(struct flow *flow)
 	if (!flow->connected && flow->plan.app != APP_REQUESTS)
 		return;
 	while (flow->sender >= 0 && (!flow->stopped || flow->plan.app == APP_REQUESTS) && (flow->greedy || flow->to_write)) {
-		uint64_t want = flow->greedy ? stream_piece(flow) : flow->to_write;
-		bool last = !flow->greedy && flow->plan.app == APP_TRANSFERS && flow->begun == flow->plan.rounds &&
-			    want <= WRITE_SIZE;
+		uint64_t want = flow->greedy || flow->plan.in_pieces ? stream_piece(flow) : flow->to_write;
+		bool last, more;
 		ssize_t size;
 
 		/*
@@ -61,8 +60,14 @@ void write_more(struct flow *flow)
 			watch_sender_again(flow);
 			return;
 		}
-		size = send(flow->sender, zeros, want < WRITE_SIZE ? want : WRITE_SIZE,
-			    MSG_NOSIGNAL | (flow->greedy || last ? MSG_MORE : 0));
+		if (!flow->greedy && want > flow->to_write)
+			want = flow->to_write;
+		if (want > WRITE_SIZE)
+			want = WRITE_SIZE;
+		last = !flow->greedy && flow->plan.app == APP_TRANSFERS && flow->begun == flow->plan.rounds &&
+		       want == flow->to_write;
+		more = flow->greedy || last || (flow->plan.in_pieces && want < flow->to_write);
+		size = send(flow->sender, zeros, want, MSG_NOSIGNAL | (more ? MSG_MORE : 0));
 		if (size < 0) {
 			if (errno == EAGAIN)
 				return;

@@ -98,7 +98,8 @@ fn other_stacks_suffer_and_are_cured_alike() {
 
 #[test]
 fn the_receiver_may_run_another_kernel() {
-    // Delayed ACKs of the receiver's own stack: a single segment waits 100 ms (freebsd-2015) or 40 ms (linux-6).
+    // Delayed ACKs of the receiver's own stack: a single segment waits 100 ms (freebsd-2015), or 40 ms and
+    // for the second tick of the kernel's clock from then on (linux-6). The bound was 41 ms while the timer was exact.
     let completion = |stack: &str| {
         let outcome = outcome(&[
             ("flows[0].app", "{ transfer = \"1448 B\", rounds = 30, every = \"50 ms\" }"),
@@ -109,5 +110,5 @@ fn the_receiver_may_run_another_kernel() {
     };
     let (freebsd, linux) = (completion("freebsd-2015"), completion("linux-6"));
     assert!((0.100..0.101).contains(&freebsd), "{freebsd}");
-    assert!(linux < 0.041, "{linux}");
+    assert!((0.040..0.042).contains(&linux), "{linux}");
 }

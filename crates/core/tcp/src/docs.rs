@@ -18,10 +18,10 @@ const PACING: Difference = Difference::new(
     "what_the_window_allows_leaves_at_once",
 );
 const CLOCK: Difference = Difference::new(
-    "Times are exact: RTT samples in picoseconds, timers at the exact instant, not in jiffies of 1 to 10 ms, and not \
-     in the slots of the kernel's timer wheel, which at 1000 Hz are 8 ms for timeouts from 64 ms and 64 ms from 0.5 s \
-     on.",
-    "backoff_doubles_until_an_rtt_is_measured",
+    "RTT samples and times to wait are exact, in picoseconds; the kernel counts delayed ACKs in jiffies. Timers of \
+     Linux 6 take the slots of the kernel's timer wheel at 1000 Hz on hosts that booted two seconds before the \
+     experiment; those of older kernels go off at the exact instant.",
+    "a_timer_that_is_due_waits_for_its_slot",
 );
 const TIMESTAMPS: Difference = Difference::new(
     "Timestamps count microseconds; the kernel's count milliseconds, so that its undo needs a delay of at least one.",

@@ -9,9 +9,6 @@ pub use linux::{BurstLimit, GrowthTurn, Linux, LossDetection, Recovery, TailProb
 use shoal_cc::GrowthRules;
 use shoal_units::Span;
 
-/// A tick of Linux' timers, with HZ = 1000.
-pub(crate) const JIFFY: Span = Span::from_millis(1);
-
 /// Response of a receiver to a change of the DCTCP echo state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EchoChange {

@@ -297,7 +297,8 @@ impl Receiver {
         if reaction.quick > 0 {
             self.delayed.enter_quick_mode(config, reaction.quick);
         }
-        let acknowledge = if reaction.at_once || fin || !config.delayed_ack {
+        let acknowledge = if reaction.at_once || (fin && !self.reassembly.has_holes()) || !config.delayed_ack
+        {
             Acknowledge::Now
         } else {
             match &config.receiver_stack().kernel {

@@ -12,13 +12,18 @@ use crate::{EcnOption, EcnSetting, EndpointConfig, Profile, ReceiverConfig};
 use shoal_cc::Preset;
 
 /// A connection with 1500-byte packets, SACK, delayed ACKs and a window that never limits. ECN is as the preset has it.
+/// Timers go off when they are due, not with a slot of the kernel's wheel, so that tests can name their times.
 ///
 /// # Panics
 /// If there is no preset or profile of that name.
 pub fn config(cc: &str, stack: &str) -> EndpointConfig {
     let preset = Preset::by_name(cc).expect("a preset");
+    let mut stack = Profile::by_name(stack).expect("a profile");
+    if let Some(rules) = stack.linux_mut() {
+        rules.timer_wheel = false;
+    }
     EndpointConfig {
-        stack: Profile::by_name(stack).expect("a profile"),
+        stack,
         receiver: ReceiverConfig::default(),
         cc: preset.config,
         ecn_option: EcnOption::Full,

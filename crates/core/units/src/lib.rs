@@ -22,6 +22,7 @@ mod random;
 mod rate;
 mod shares;
 mod time;
+mod timer_wheel;
 mod transmission;
 
 pub use model::{Difference, ModelDoc, ModelKind};
@@ -32,4 +33,5 @@ pub use random::Stream;
 pub use rate::{Rate, Serialiser};
 pub use shares::even_shares;
 pub use time::{Span, Time};
+pub use timer_wheel::{JIFFY, wheel_expiry, wheel_slot};
 pub use transmission::{RateChange, Transmission};

@@ -269,6 +269,8 @@ impl Planned<'_> {
             Some(offload) => offload.unsent_limit_bytes(),
             None => self.experiment.endpoints[flow.endpoint as usize].unsent_bytes.into(),
         };
+        // Packet by packet, no write may end with a PSH but the last of what there is.
+        let in_pieces = u8::from(offload.is_none());
         let stop = flow.stop.map_or("never".to_owned(), |stop| nanos(stop).to_string());
         let app = match self.kernel.generator {
             Some(_) => applications::iperf3(self.experiment),
@@ -278,9 +280,8 @@ impl Planned<'_> {
         let (sender, receiver) = (host(place.sender), host(place.receiver));
         let Place { source, destination, .. } = place;
         let start = nanos(flow.start);
-        format!(
-            "flow {sender} {receiver} {source} {destination} {controllers} {chunk} {unsent} {start} {stop} {app}"
-        )
+        let place = format!("{sender} {receiver} {source} {destination}");
+        format!("flow {place} {controllers} {chunk} {unsent} {in_pieces} {start} {stop} {app}")
     }
 
     /// The instruction that gives a flow another controller.

@@ -96,7 +96,7 @@ fn clients_connect_as_their_servers_listen() {
         // Controllers of the server, of the client while it connects, and of the client.
         let found = &lines(&plan, "flow")[0];
         assert!(
-            found.starts_with(&format!("flow s0 d0 10.1.0.2 10.2.0.2 {names} 1 131072 0 never requests")),
+            found.starts_with(&format!("flow s0 d0 10.1.0.2 10.2.0.2 {names} 1 131072 1 0 never requests")),
             "{found}"
         );
     }
@@ -134,7 +134,7 @@ flows = [
     let udp = gaps("flow 4");
     assert!((380..620).contains(&udp.len()), "{}", udp.len());
     assert!(udp.iter().sum::<u64>() > 499_999_000);
-    assert!(lines(&plan, "flow")[4].ends_with("- - - 1 131072 500000000 never datagrams 125 1000000 1"));
+    assert!(lines(&plan, "flow")[4].ends_with("- - - 1 131072 1 500000000 never datagrams 125 1000000 1"));
     assert!(plan.config.lines().all(|line| line.split(' ').count() <= 32));
 }
 

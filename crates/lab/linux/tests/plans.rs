@@ -161,11 +161,11 @@ rtt = "50 ms"
     assert_eq!(
         lines(&plan, "flow"),
         [
-            "flow s0 d0 10.1.0.2 10.2.0.2 reno reno reno 65536 131072 0 never bulk",
-            "flow s0 d0 10.1.0.2 10.2.0.2 reno reno reno 65536 131072 0 never bulk",
-            "flow s0 d0 10.1.0.2 10.2.0.2 cubic cubic cubic 65536 1 1000000000 5000000000 bulk",
-            "flow s1 d1 10.1.1.2 10.2.1.2 dctcp dctcp dctcp 1 131072 0 never transfers 100000 3 1000000000 never 0",
-            "flow s2 d2 10.1.2.2 10.2.2.2 reno reno reno 65536 131072 0 never bulk",
+            "flow s0 d0 10.1.0.2 10.2.0.2 reno reno reno 65536 131072 1 0 never bulk",
+            "flow s0 d0 10.1.0.2 10.2.0.2 reno reno reno 65536 131072 1 0 never bulk",
+            "flow s0 d0 10.1.0.2 10.2.0.2 cubic cubic cubic 65536 1 1 1000000000 5000000000 bulk",
+            "flow s1 d1 10.1.1.2 10.2.1.2 dctcp dctcp dctcp 1 131072 1 0 never transfers 100000 3 1000000000 never 0",
+            "flow s2 d2 10.1.2.2 10.2.2.2 reno reno reno 65536 131072 1 0 never bulk",
         ]
     );
     // ECN is a setting of hosts: off for reno and cubic, on for dctcp.

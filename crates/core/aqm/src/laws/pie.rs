@@ -14,7 +14,6 @@ mod rate;
 mod testing;
 #[cfg(test)]
 mod tests;
-mod timer;
 
 pub use config::PieConfig;
 pub(crate) use control::ticks;
@@ -24,7 +23,7 @@ use crate::shell::{Decision, Law, Store, Waiting};
 use crate::{Backlog, Reason};
 use control::{Control, MAX_PROB, probability_of};
 use shoal_packet::Packet;
-use shoal_units::{Span, Stream, Time};
+use shoal_units::{JIFFY, Span, Stream, Time, wheel_slot};
 
 /// The controller and its timer.
 #[derive(Clone, Debug)]
@@ -39,9 +38,18 @@ pub struct Pie {
     asleep: bool,
 }
 
+/// From one update to the next: `pie_timer` asks for `tupdate`, rounded up to jiffies, at an instant that is a multiple of
+/// what this returns. Zero stays zero: then it does not ask.
+fn period(tupdate: Span) -> Span {
+    if tupdate.is_zero() {
+        return Span::ZERO;
+    }
+    JIFFY.saturating_mul(wheel_slot(0, tupdate.as_picos().div_ceil(JIFFY.as_picos())))
+}
+
 impl Pie {
     fn new(config: &PieConfig) -> Self {
-        let period = timer::period(config.tupdate);
+        let period = period(config.tupdate);
         Self {
             control: Control::new(config),
             marks_up_to: config.ecn.then(|| probability_of(config.ecn_threshold_percent)),

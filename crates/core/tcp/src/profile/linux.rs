@@ -146,6 +146,9 @@ pub struct Linux {
     pub window_use: WindowUse,
     /// Number of ACKs sent immediately at the start of a connection and after loss or idle (quick-ACK mode).
     pub quick_acks: u32,
+    /// Whether timers wait for a slot of the kernel's timer wheel ([`shoal_units::wheel_expiry`], Linux since 4.8), or go
+    /// off when they are due (the wheel of before was exact to a tick, which is not modelled).
+    pub timer_wheel: bool,
     /// Shortest delayed-ACK timeout.
     pub delack_min: Span,
     /// Number of ACKs sent immediately after the first CE mark on a connection with classic ECN
@@ -189,6 +192,7 @@ impl Linux {
         burst_limit: BurstLimit::Always,
         window_use: WindowUse::Missing(3),
         quick_acks: 16,
+        timer_wheel: false,
         delack_min: Span::from_millis(40),
         quick_acks_after_ce: 0,
         quick_acks_after_not_ect: 16,
@@ -215,6 +219,7 @@ impl Linux {
     /// Rules of Linux 6.x.
     const V6: Self = Self {
         loss_detection: LossDetection::Rack,
+        timer_wheel: true,
         prr_always_one_more: false,
         growth_turn: GrowthTurn::After,
         tail_probe: TailProbe::Linux6,

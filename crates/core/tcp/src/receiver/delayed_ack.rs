@@ -1,15 +1,14 @@
 //! When an ACK may wait ([RFC 5681, section 4.2](https://www.rfc-editor.org/rfc/rfc5681#section-4.2); Linux
 //! `tcp_event_data_recv`, `__tcp_ack_snd_check`, `tcp_send_delayed_ack`).
 
-use crate::profile::JIFFY;
 use crate::{EndpointConfig, Linux};
-use shoal_units::{Span, Time};
+use shoal_units::{Span, Time, wheel_expiry};
 
 /// Delayed-ACK state (Linux `icsk_ack`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DelayedAck {
     deadline: Time,
-    /// Time for which Linux' timer was set last. An ACK that is sent does not stop it: it expires, and sends an ACK
+    /// When Linux' timer goes off that was set last. An ACK that is sent does not stop it: it expires, and sends an ACK
     /// only if one is compressed then (`tcp_delack_timer_handler`).
     timer: Time,
     /// Estimated time between data packets (Linux `ato`); zero before the first one.
@@ -46,11 +45,9 @@ impl DelayedAck {
     pub(super) fn deadline(&self) -> Time {
         self.deadline
     }
-    /// When the timer that was set last expires or has expired, whether or not an ACK has been sent since: at the first
-    /// tick of the kernel's clock behind its time.
+    /// When the timer that was set last expires or has expired, whether or not an ACK has been sent since.
     pub(super) fn tick(&self) -> Time {
-        let ticks = self.timer.as_picos() / JIFFY.as_picos();
-        Time::ZERO + JIFFY.saturating_mul(ticks + 1)
+        self.timer
     }
     #[inline]
     pub(super) fn is_pending(&self) -> bool {
@@ -150,7 +147,9 @@ impl DelayedAck {
                 if self.rtt.is_zero() { config.receiver_stack().delack_max } else { self.rtt.max(floor) };
             ato = ato.min(bound).min(config.receiver_stack().delack_max);
         }
-        self.deadline = self.deadline.min(now + ato.max(floor));
+        let wait = ato.max(floor);
+        let expiry = if rules.timer_wheel { wheel_expiry(now, wait) } else { now + wait };
+        self.deadline = self.deadline.min(expiry);
         self.timer = self.deadline;
     }
     /// Starts the timer for an ACK that may wait.

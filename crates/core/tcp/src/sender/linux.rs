@@ -191,7 +191,7 @@ impl LinuxSender {
         if self.cc.timer() <= call.now {
             self.on_law_timer(call);
         }
-        match self.timers.take_due(call.now) {
+        match self.timers.take_due(call.now, call.rules.timer_wheel) {
             None => {}
             Some(_) if self.connection.phase() == Phase::SynSent => self.on_syn_timeout(call),
             Some(Due::Probe) => self.send_tail_probe(call),
@@ -266,7 +266,7 @@ impl LinuxSender {
             rates.assert_invariants(&self.board);
         }
         let out = self.board.packets_out();
-        let timers = self.timers.retransmission != Time::NEVER || self.connection.phase() == Phase::Closed;
+        let timers = self.timers.retransmission_is_armed() || self.connection.phase() == Phase::Closed;
         assert!(timers || out == 0, "data in flight and no timer");
         assert_eq!(out == 0, self.snd_una == self.snd_nxt || !self.connection.is_established());
     }

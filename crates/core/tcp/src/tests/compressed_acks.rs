@@ -183,9 +183,16 @@ fn a_copy_beyond_the_hole_is_reported_at_once() {
 #[test]
 fn the_timer_of_a_delayed_ack_that_was_sent_long_ago_ends_the_wait() {
     // The first of two segments sets it at 62.5 ms, for 40 ms later: it expires with the tick behind that.
-    run(
-        20,
+    let mut config = config("reno", "linux-6");
+    let rules = linux(&mut config);
+    (rules.quick_acks, rules.timer_wheel) = (0, true);
+    receiver_with(
+        config,
         "
+        0ms       < syn
+        0ms       > synack
+        20ms      < 0 ts 0ms
+        61ms      > ack 1
         62.5ms    < 1
         62.6ms    < 2
         62.6ms    > ack 3
@@ -195,6 +202,20 @@ fn the_timer_of_a_delayed_ack_that_was_sent_long_ago_ends_the_wait() {
         103ms     > ack 3 sack 4-8
         103.1ms   < 8
         104.11ms  > ack 3 sack 4-9        # 0.1 + 1 + 0.01
+    ",
+    );
+}
+
+/// A FIN behind a hole closes nothing yet.
+#[test]
+fn a_fin_beyond_the_hole_waits_as_others_do() {
+    run(
+        20,
+        "
+        100ms     < 2..5
+        100ms     > ack 1 sack 2-3, ack 1 sack 2-4, ack 1 sack 2-5
+        100.3ms   < 5 fin
+        101.31ms  > ack 1 sack 2-6+1      # 0.3 + 1 + 0.01
     ",
     );
 }

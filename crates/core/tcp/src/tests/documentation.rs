@@ -17,6 +17,7 @@ const TESTS: &[&str] = &[
     include_str!("../receiver/unread.rs"),
     include_str!("../sender/freebsd/rtt.rs"),
     include_str!("../sender/linux/rate_samples.rs"),
+    include_str!("../sender/linux/timers.rs"),
     include_str!("growth.rs"),
     include_str!("accurate_ecn.rs"),
     include_str!("compressed_acks.rs"),

@@ -122,6 +122,26 @@ fn syn_backs_off() {
     sender("reno", "linux-3.2", script).run(twice);
 }
 
+/// Linux `tcp_try_undo_spurious_syn`: the SYN/ACK echoes the timestamp of the first SYN, as where the RTT is
+/// longer than the timeout.
+#[test]
+fn syns_that_were_repeated_in_vain_cost_no_window() {
+    let script = "
+        0ms    connect
+        0ms    > syn
+        1000ms > syn
+        2000ms > syn
+    ";
+    let answer = |ts: u32, cwnd: u32| {
+        format!(
+            "2500ms ? cwnd 1\n2501ms < synack ts {ts}ms\n2501ms > ack 0\n2501ms ? cwnd {cwnd} srtt {}ms",
+            2501 - ts
+        )
+    };
+    sender("reno", "linux-6", script).run(&answer(0, 10));
+    sender("reno", "linux-6", script).run(&answer(1000, 1));
+}
+
 #[test]
 fn a_repeated_syn_asks_for_ecn_again_in_old_kernels_only() {
     // Since 4.2 Linux does not (tcp_ecn_clear_syn). The SYN is still ECT, because DCTCP sets ECT for the socket, not

@@ -7,10 +7,10 @@ use super::{Call, LinuxSender};
 use crate::accurate::Agreed;
 use crate::sender::connection::echo_age;
 use crate::sender::ecn::EcnSignalling;
-use crate::{EcnSetting, Output};
+use crate::{EcnSetting, Output, Undo};
 use shoal_cc::CongestionControl;
 use shoal_packet::{Ecn, Flags, Packet};
-use shoal_units::{Span, Time};
+use shoal_units::Span;
 
 /// Most doublings of the SYN's timeout (Linux `tcp_syn_retries` = 6, and one).
 const MOST_DOUBLINGS: u8 = 7;
@@ -39,8 +39,9 @@ impl LinuxSender {
         let stack = &call.config.stack;
         let doublings = self.rtt.backoff().saturating_sub(call.rules.syn_linear_timeouts);
         let timeout = self.rtt.timeout(stack).saturating_mul(1 << doublings).min(stack.rto_max);
-        self.timers.retransmission = call.now + timeout;
+        self.timers.start_retransmission(call.now + timeout, call.now);
         self.last_sent = call.now;
+        self.undo.note_syn(syn.ts_val);
         call.transmit(syn);
     }
 
@@ -57,7 +58,9 @@ impl LinuxSender {
             return;
         }
         self.connection.ecn.negotiate(call.config, packet, &mut self.cc);
-        self.begin(call, echo_age(packet, call.now));
+        let is_spurious = call.rules.undo == Undo::Linux6 && self.undo.is_first_syn_answered(packet);
+        self.undo.forget_retransmissions();
+        self.begin(call, echo_age(packet, call.now), is_spurious);
         self.send_pure_ack(call, packet);
         self.push(call);
     }
@@ -78,16 +81,17 @@ impl LinuxSender {
             accurate.note_timestamp(packet.ts_val);
             self.counters.delivered_ce_packets = accurate.reported_packets().into();
         }
-        self.begin(call, rtt);
+        self.begin(call, rtt, false);
         self.push(call);
     }
 
-    /// The connection is open; `rtt` is the time that the handshake took, if that is known.
-    fn begin(&mut self, call: &mut Call<'_, impl Output>, rtt: Option<Span>) {
+    /// The connection is open; `rtt` is the time that the handshake took, if that is known. `is_spurious`: its SYN was
+    /// repeated though the first one had arrived.
+    fn begin(&mut self, call: &mut Call<'_, impl Output>, rtt: Option<Span>, is_spurious: bool) {
         self.snd_una = 1;
-        self.timers.retransmission = Time::NEVER;
+        self.timers.stop_retransmission();
         self.adapt_mss(call);
-        if self.rtt.backoff() == 1 {
+        if self.rtt.backoff() == 1 || is_spurious {
             // Linux tcp_init_transfer: one lost SYN is forgiven (the timeout is only 1 s), two are not (RFC 5681,
             // https://www.rfc-editor.org/rfc/rfc5681 3.1).
             self.window.cwnd = call.config.initial_window_packets().min(self.window.clamp);

@@ -6,7 +6,7 @@ use super::{CaState, Call, LinuxSender, Moment};
 use crate::sender::DUPLICATE_THRESHOLD;
 use crate::{Output, Undo};
 use shoal_cc::CongestionControl;
-use shoal_units::{Span, Time};
+use shoal_units::Span;
 
 /// Shortest wait before SACKs are discarded (Linux `tcp_check_sack_reneging`).
 const RENEGING_WAIT_MIN: Span = Span::from_millis(10);
@@ -45,7 +45,7 @@ impl LinuxSender {
     #[cold]
     pub(super) fn on_timeout(&mut self, call: &mut Call<'_, impl Output>) {
         if self.board.packets_out() == 0 {
-            self.timers.retransmission = Time::NEVER;
+            self.timers.stop_retransmission();
             return;
         }
         self.counters.timeouts += 1;
@@ -54,7 +54,7 @@ impl LinuxSender {
             self.rtt.back_off(BACKOFF_LIMIT);
             self.arm_rto(call);
         } else {
-            self.timers.retransmission = call.now + REFUSAL_WAIT;
+            self.timers.start_retransmission(call.now + REFUSAL_WAIT, call.now);
         }
     }
 
@@ -98,7 +98,8 @@ impl LinuxSender {
             return Resend::Lost;
         }
         self.timers.stop_early();
-        self.timers.retransmission = at.now + (self.rtt.srtt() / 2).max(RENEGING_WAIT_MIN);
+        let wait = (self.rtt.srtt() / 2).max(RENEGING_WAIT_MIN);
+        self.timers.start_retransmission(at.now + wait, at.now);
         Resend::Nothing
     }
 

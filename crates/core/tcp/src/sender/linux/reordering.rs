@@ -6,9 +6,8 @@ use super::reduction::Progress;
 use super::segment::Delivery;
 use super::timers::TIMEOUT_MIN;
 use super::{CaState, Call, LinuxSender, Moment};
-use crate::profile::JIFFY;
 use crate::{LossDetection, Output};
-use shoal_units::Span;
+use shoal_units::{JIFFY, Span};
 
 impl LinuxSender {
     /// Whether RACK is used: it needs SACK.
@@ -69,7 +68,7 @@ impl LinuxSender {
     fn scan_for_losses(&mut self, at: &Moment<'_>) {
         let wake = self.board.mark_rack_lost(at.now, self.reordering_window());
         if let Some(wake) = wake {
-            self.timers.start_reordering(wake + TIMEOUT_MIN);
+            self.timers.start_reordering(wake + TIMEOUT_MIN, at.now);
         } else if self.timers.stop_reordering() {
             self.resume_rto(at);
         }
@@ -80,7 +79,7 @@ impl LinuxSender {
     fn resume_rto(&mut self, at: &Moment<'_>) {
         if let Some(head) = self.board.head() {
             let due = head.sent + self.rtt.backed_off_timeout(&at.config.stack);
-            self.timers.retransmission = due.max(at.now + JIFFY);
+            self.timers.start_retransmission(due.max(at.now + JIFFY), at.now);
         }
     }
 

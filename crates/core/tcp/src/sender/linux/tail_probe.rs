@@ -94,7 +94,7 @@ impl LinuxSender {
             return;
         }
         let wait = wait(at.rules.tail_probe, &at.config.stack, self.rtt.srtt(), out == 1);
-        self.timers.start_probe(at.now + wait);
+        self.timers.start_probe(at.now + wait, at.now);
     }
 
     /// Sends a probe when its timer fires: a new segment if there is one, else the last one again. One probe

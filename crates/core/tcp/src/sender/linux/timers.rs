@@ -1,6 +1,6 @@
 //! The two timers of a sender.
 
-use shoal_units::{Span, Time};
+use shoal_units::{Span, Time, wheel_expiry};
 
 /// Added to the early timers: two ticks (Linux `TCP_TIMEOUT_MIN_US`).
 pub(super) const TIMEOUT_MIN: Span = Span::from_millis(2);
@@ -20,15 +20,24 @@ pub(super) enum Due {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timers {
     /// Retransmission timeout.
-    pub retransmission: Time,
+    retransmission: Time,
     /// RACK reordering timer or tail loss probe, whichever was armed last (Linux `icsk_pending`).
     early: Time,
+    /// When one of them was last set: the kernel has a single timer for both (`icsk_retransmit_timer`).
+    armed: Time,
     early_is_probe: bool,
+    /// Whether the first of them waits for its slot of the kernel's wheel already.
+    is_in_slot: bool,
 }
 
 impl Timers {
-    pub(super) const STOPPED: Self =
-        Self { retransmission: Time::NEVER, early: Time::NEVER, early_is_probe: false };
+    pub(super) const STOPPED: Self = Self {
+        retransmission: Time::NEVER,
+        early: Time::NEVER,
+        armed: Time::ZERO,
+        early_is_probe: false,
+        is_in_slot: false,
+    };
 
     /// Time at which the first of them fires.
     #[inline]
@@ -36,9 +45,12 @@ impl Timers {
         self.retransmission.min(self.early)
     }
 
-    /// The timer that fires now, if any. The early one stops.
+    /// The timer that fires now, if any. The early one stops. With a `wheel`, a timer that is due waits for its slot.
     #[inline]
-    pub(super) fn take_due(&mut self, now: Time) -> Option<Due> {
+    pub(super) fn take_due(&mut self, now: Time, wheel: bool) -> Option<Due> {
+        if wheel && now >= self.deadline() && !self.is_in_slot {
+            self.enter_slot();
+        }
         if now >= self.early {
             self.early = Time::NEVER;
             return Some(if self.early_is_probe { Due::Probe } else { Due::Reordering });
@@ -46,14 +58,46 @@ impl Timers {
         (now >= self.retransmission).then_some(Due::Retransmission)
     }
 
+    #[cold]
+    fn enter_slot(&mut self) {
+        self.is_in_slot = true;
+        let slot = wheel_expiry(self.armed, self.deadline().since(self.armed));
+        if self.early <= self.retransmission {
+            self.early = slot;
+        }
+        // The early timer takes the place of the retransmission timeout, which cannot go off before it.
+        self.retransmission = self.retransmission.max(slot);
+    }
+
+    #[inline]
+    fn arm(&mut self, now: Time) {
+        self.armed = now;
+        self.is_in_slot = false;
+    }
+    /// Arms the retransmission timeout.
+    #[inline]
+    pub(super) fn start_retransmission(&mut self, due: Time, now: Time) {
+        self.arm(now);
+        self.retransmission = due;
+    }
+    pub(super) fn stop_retransmission(&mut self) {
+        self.retransmission = Time::NEVER;
+    }
+    /// Whether the retransmission timeout runs.
+    #[inline]
+    pub(super) fn retransmission_is_armed(&self) -> bool {
+        self.retransmission != Time::NEVER
+    }
     /// Arms the probe, which is never later than the retransmission timeout whose place it takes.
     #[inline]
-    pub(super) fn start_probe(&mut self, due: Time) {
+    pub(super) fn start_probe(&mut self, due: Time, now: Time) {
+        self.arm(now);
         self.early_is_probe = true;
         self.early = due.min(self.retransmission);
     }
     /// Arms the reordering timer, which takes the place of a probe.
-    pub(super) fn start_reordering(&mut self, due: Time) {
+    pub(super) fn start_reordering(&mut self, due: Time, now: Time) {
+        self.arm(now);
         self.early_is_probe = false;
         self.early = due;
     }
@@ -90,20 +134,42 @@ mod tests {
     #[test]
     fn the_early_timer_fires_first_and_once() {
         let mut timers = Timers { retransmission: at(300), ..Timers::STOPPED };
-        timers.start_probe(at(100));
-        assert_eq!((timers.deadline(), timers.take_due(at(99))), (at(100), None));
-        assert_eq!(timers.take_due(at(100)), Some(Due::Probe));
-        assert_eq!((timers.deadline(), timers.take_due(at(300))), (at(300), Some(Due::Retransmission)));
-        timers.start_reordering(at(200));
+        timers.start_probe(at(100), at(0));
+        assert_eq!((timers.deadline(), timers.take_due(at(99), false)), (at(100), None));
+        assert_eq!(timers.take_due(at(100), false), Some(Due::Probe));
+        assert_eq!(
+            (timers.deadline(), timers.take_due(at(300), false)),
+            (at(300), Some(Due::Retransmission))
+        );
+        timers.start_reordering(at(200), at(150));
         assert!(!timers.early_is_probe());
-        assert_eq!(timers.take_due(at(300)), Some(Due::Reordering));
+        assert_eq!(timers.take_due(at(300), false), Some(Due::Reordering));
     }
 
     #[test]
     fn a_probe_is_never_later_than_the_timeout() {
         let mut timers = Timers { retransmission: at(50), ..Timers::STOPPED };
-        timers.start_probe(at(100));
+        timers.start_probe(at(100), at(0));
         assert_eq!(timers.deadline(), at(50));
-        assert_eq!(timers.take_due(at(50)), Some(Due::Probe));
+        assert_eq!(timers.take_due(at(50), false), Some(Due::Probe));
+    }
+
+    /// 220 ms from 3 ms on end in the slot of 8 ms that ends at 224 ms.
+    #[test]
+    fn a_timer_that_is_due_waits_for_its_slot() {
+        let mut timers = Timers::STOPPED;
+        timers.start_retransmission(at(223), at(3));
+        assert_eq!((timers.deadline(), timers.take_due(at(223), true)), (at(223), None));
+        assert_eq!((timers.deadline(), timers.take_due(at(223), true)), (at(224), None));
+        assert_eq!(timers.take_due(at(224), true), Some(Due::Retransmission));
+    }
+
+    #[test]
+    fn a_timeout_is_not_earlier_than_the_probe_in_its_place() {
+        let mut timers = Timers::STOPPED;
+        timers.start_retransmission(at(218), at(3));
+        timers.start_probe(at(217), at(3));
+        assert_eq!((timers.take_due(at(217), true), timers.deadline()), (None, at(224)));
+        assert_eq!(timers.take_due(at(224), true), Some(Due::Probe));
     }
 }

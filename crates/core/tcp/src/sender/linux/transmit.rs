@@ -74,7 +74,7 @@ impl LinuxSender {
     pub(super) fn after_sending(&mut self, at: &Moment<'_>, sent: u32) {
         self.cc.on_sent(at.now, sent, self.snd_nxt);
         self.count_sent_in_reduction(sent);
-        if self.timers.retransmission == Time::NEVER {
+        if !self.timers.retransmission_is_armed() {
             self.arm_rto(at);
         }
         self.schedule_tail_probe(at);
@@ -260,10 +260,11 @@ impl LinuxSender {
     /// Starts the retransmission timer, or stops it if nothing is in flight.
     #[inline]
     pub(super) fn arm_rto(&mut self, at: &Moment<'_>) {
-        self.timers.retransmission = if self.board.packets_out() == 0 {
-            Time::NEVER
+        if self.board.packets_out() == 0 {
+            self.timers.stop_retransmission();
         } else {
-            at.now + self.rtt.backed_off_timeout(&at.config.stack)
-        };
+            let timeout = self.rtt.backed_off_timeout(&at.config.stack);
+            self.timers.start_retransmission(at.now + timeout, at.now);
+        }
     }
 }

@@ -6,6 +6,7 @@ use super::acked::Acked;
 use crate::Undo;
 use crate::sender::connection::echoes_before;
 use shoal_cc::{AnyController, CongestionControl, Window};
+use shoal_packet::Packet;
 
 /// State of the retransmissions in an episode, and what undoing it would restore.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +66,18 @@ impl UndoEvidence {
     pub(super) fn begin_timeout_3_2(&mut self, una: u64, holds_retransmissions: bool) {
         self.marker = if holds_retransmissions { CLOSED } else { una };
         self.retransmissions = 0;
+    }
+
+    /// A SYN is sent at `stamp` of the timestamp clock; the first one counts (Linux `tcp_connect`).
+    pub(super) fn note_syn(&mut self, stamp: u32) {
+        if self.first_retransmission == 0 {
+            self.first_retransmission = stamp;
+        }
+    }
+    /// Whether `syn_ack` answers the first SYN, so that the others were repeated in vain (Linux
+    /// `tcp_try_undo_spurious_syn`).
+    pub(super) fn is_first_syn_answered(&self, syn_ack: &Packet) -> bool {
+        syn_ack.ts_ecr != 0 && syn_ack.ts_ecr == self.first_retransmission
     }
 
     /// A segment is retransmitted; `stamp` is the timestamp clock.
