@@ -9,7 +9,7 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use shoal_aqm::testing::{Input, Kind};
-use shoal_aqm::{AnyQueue, Queue, Verdict};
+use shoal_aqm::{AnyQueue, ClassConfig, Queue, QueueConfig, Verdict};
 use shoal_netem::{Chance, Distribution, Impairments, Jitter, Loss, Reorder, Slot};
 use shoal_packet::Ecn;
 use shoal_units::{Opportunities, Rate, RateChange, Span, Time};
@@ -108,10 +108,12 @@ fn any_number(input: &mut Input<'_>) -> u64 {
     number.checked_shl(u32::from(input.byte() % 40)).unwrap_or(u64::MAX)
 }
 
-/// Least rate of a link whose law has a timer: it expires all through a transmission, which must not last for hours.
-const SLOWEST: Rate = Rate::from_bps(100_000);
+/// Least rate of a link whose law has a timer, and of each class on it. The timer expires all through a transmission,
+/// 100,000 times a second at most: 300 packets of 9000 B at 10 Mbit/s are 200,000 expirations, and at rates of hours a
+/// packet they would be the whole time of the fuzzer.
+const SLOWEST: Rate = Rate::from_bps(10_000_000);
 
-/// A link of any kind; `None` if its law has a timer that expires more often than each 10 us, or its rate is below
+/// A link of any kind; `None` if its law has a timer that expires more often than each 10 us, or it is slower than
 /// [`SLOWEST`] then, which takes too long here.
 fn link(input: &mut Input<'_>) -> Option<LinkConfig> {
     let kind = Kind::ALL[usize::from(input.byte()) % Kind::ALL.len()];
@@ -124,7 +126,9 @@ fn link(input: &mut Input<'_>) -> Option<LinkConfig> {
     let first = law.next_timer();
     if first < Time::NEVER {
         law.on_timer(first);
-        if law.next_timer() < first + Span::from_micros(10) || rate < SLOWEST {
+        let is_slow = |class: &ClassConfig| class.shaper.is_some_and(|shaper| shaper.rate < SLOWEST);
+        let is_shaped_slow = matches!(&queue, QueueConfig::Classes(all) if all.queues.iter().any(is_slow));
+        if law.next_timer() < first + Span::from_micros(10) || rate < SLOWEST || is_shaped_slow {
             return None;
         }
     }
