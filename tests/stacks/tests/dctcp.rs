@@ -1,12 +1,12 @@
 //! A stack of a hundred lines with the DCTCP of `shoal-cc`, over a step queue, beside the simulator's Linux with it.
 
+use shoal_bottleneck::{Datagram, End, LinkConfig, Path};
 use shoal_cc::{
     AckCounting, AckSample, AnyController, CcConfig, CongestionControl, GrowthRules, Reduction, Signal,
     SlowStartTest, Window,
 };
 use shoal_packet::Ecn;
 use shoal_scenario::Document;
-use shoal_stacks::{BACKWARD, FORWARD, Path};
 use shoal_units::{Span, Time};
 
 const SCENARIO: &str = r#"
@@ -120,27 +120,30 @@ impl Sender {
 fn a_stack_of_ones_own_with_dctcp_keeps_the_queue_that_the_simulator_says() {
     let experiment = Document::parse(SCENARIO, "dctcp").unwrap().resolve(None).unwrap();
     let link = experiment.link_config(None).unwrap();
-    let mut path = Path::new(&link, experiment.seed, Span::from_millis(1)).unwrap();
+    let back = LinkConfig::pure_delay(Span::from_millis(1));
+    let mut path = Path::new(&link, &back, experiment.seed).unwrap();
     let mut sender = Sender::new();
     let (begin, end) = (Time::ZERO + Span::from_secs(5), Time::ZERO + Span::from_secs(20));
     let (mut now, mut delivered, mut marked, mut waiting) = (Time::ZERO, 0u64, 0u64, 0u64);
     while now < end {
-        while let Some((sent_at, ecn)) = path.receive(FORWARD, now) {
+        while let Some(packet) = path.receive(End::Right, now) {
             if now >= begin {
                 delivered += 1;
-                marked += u64::from(ecn == Ecn::Ce);
-                waiting += u64::from(path.links[FORWARD].backlog().packets);
+                marked += u64::from(packet.ecn == Ecn::Ce);
+                waiting += u64::from(path.link(End::Left).backlog().packets);
             }
             // The acknowledgement carries the mark, and the time at which the packet was sent.
-            path.send(BACKWARD, now, 52, ecn, sent_at);
+            let _ = path.send(End::Right, now, Datagram { bytes: 52, ..packet });
         }
-        while let Some((sent_at, ecn)) = path.receive(BACKWARD, now) {
-            let sent_at = Time::from_picos(u64::from_le_bytes(sent_at.try_into().expect("eight bytes")));
-            sender.on_ack(now, now - sent_at, ecn == Ecn::Ce);
+        while let Some(ack) = path.receive(End::Left, now) {
+            let sent_at = Time::from_picos(u64::from_le_bytes(ack.contents.try_into().expect("eight bytes")));
+            sender.on_ack(now, now - sent_at, ack.ecn == Ecn::Ce);
         }
         while sender.may_send() {
             sender.on_sent(now);
-            path.send(FORWARD, now, 1500, Ecn::Ect0, now.as_picos().to_le_bytes().to_vec());
+            let contents = now.as_picos().to_le_bytes().to_vec();
+            let _ =
+                path.send(End::Left, now, Datagram { bytes: 1500, ..Datagram::new(contents, 0, Ecn::Ect0) });
         }
         now = path.next(now).unwrap_or(end);
     }

@@ -19,6 +19,7 @@ mod error;
 mod impaired;
 mod moving_delay;
 mod observer;
+mod path;
 mod port;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
@@ -29,4 +30,5 @@ pub use config::{LinkConfig, impairment_seed};
 pub use error::LinkError;
 pub use moving_delay::DelayChange;
 pub use observer::Observer;
+pub use path::{Datagram, End, Host, Path};
 pub use port::{Port, UNMONITORED};
