@@ -103,10 +103,9 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("kind", ["static", "shared"])
-def test_a_c_program_hears_the_same(libraries: Path, kind: str, tmp_path: Path) -> None:
+def compiled(libraries: Path, source: Path, program: Path, kind: str = "static") -> Path:
+    """A program of C that is linked with the library."""
     compiler = shutil.which("cc") or pytest.skip("a C compiler is missing")
-    program = tmp_path / "drive"
     linked = (
         [libraries / "libshoal.a", "-lpthread", "-ldl", "-lm"]
         if kind == "static"
@@ -114,12 +113,38 @@ def test_a_c_program_hears_the_same(libraries: Path, kind: str, tmp_path: Path) 
     )
     warnings = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
     include = ROOT / "crates" / "front" / "c" / "include"
-    subprocess.run([compiler, *warnings, f"-I{include}", FOLDER / "drive.c", *linked, "-o", program], check=True)
+    subprocess.run([compiler, *warnings, f"-I{include}", source, *linked, "-o", program], check=True)
+    return program
+
+
+@pytest.mark.parametrize("kind", ["static", "shared"])
+def test_a_c_program_hears_the_same(libraries: Path, kind: str, tmp_path: Path) -> None:
+    program = compiled(libraries, FOLDER / "drive.c", tmp_path / "drive", kind)
     for trace in TRACES:
         with trace.open("rb") as given:
             done = subprocess.run([program], stdin=given, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout == parts_of(trace)[2], trace.name
+
+
+def test_a_sender_in_c_gets_what_the_simulator_says(libraries: Path, tmp_path: Path) -> None:
+    program = compiled(libraries, FOLDER / "dctcp.c", tmp_path / "dctcp")
+    scenario = (FOLDER / "dctcp.toml").read_text(encoding="utf-8")
+    done = subprocess.run([program, "1000", "5", "20"], input=scenario, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    sender = {name: float(value) for name, value in map(str.split, done.stdout.splitlines())}
+    result = shoal.run(shoal.Scenario.from_toml(scenario))
+    queue, flow = result.bottlenecks[0], result.groups[0]["flows"][0]
+    # 1500 bytes take 120 us, and then 1 ms.
+    simulated = {
+        "goodput_bps": flow["goodput_bps"],
+        "marked": queue["marked"] / queue["arrived"],
+        "delay_us": queue["delay_s"]["all"]["mean"] * 1e6 + 1120,
+    }
+    print(sender, simulated)
+    assert sender["goodput_bps"] == pytest.approx(simulated["goodput_bps"], rel=0.01)
+    assert sender["marked"] == pytest.approx(simulated["marked"], rel=0.15)
+    assert sender["delay_us"] == pytest.approx(simulated["delay_us"], rel=0.05)
 
 
 def test_the_header_has_the_numbers_of_the_words() -> None:
