@@ -96,13 +96,16 @@ impl Host for Hasty {
 
 #[test]
 fn time_goes_on_by_microseconds_and_a_run_goes_on_where_the_last_one_ended() {
-    let mut path = Path::new(&link(100), &LinkConfig::pure_delay(Span::ZERO), 1).unwrap();
+    let us = |us| Time::ZERO + Span::from_micros(us);
+    let fast =
+        LinkConfig { rate: Some(Rate::from_bps(1_200_000_000)), delay: Span::from_micros(50), ..link(100) };
+    let mut path = Path::new(&fast, &LinkConfig::pure_delay(Span::ZERO), 1).unwrap();
     let (mut left, mut right) = (Hasty { to_send: 3, ..Hasty::default() }, Hasty::default());
-    // 1500 B take 1 ms, and then 5 ms: the second arrives at 7 ms, which is the next call's.
-    path.run([&mut left, &mut right], ms(7));
-    assert_eq!((right.asked, right.received), (7000, 1));
-    path.link(End::Left).set_rate(ms(7), Rate::from_bps(0)).unwrap();
-    path.run([&mut left, &mut right], ms(20));
-    assert_eq!((right.asked, right.received), (20_000, 3), "an outage does not keep what has left");
+    // 1500 B take 10 us, and then 50 us: the second arrives at 70 us, which is the next call's.
+    path.run([&mut left, &mut right], us(70));
+    assert_eq!((right.asked, right.received), (70, 1));
+    path.link(End::Left).set_rate(us(70), Rate::from_bps(0)).unwrap();
+    path.run([&mut left, &mut right], us(200));
+    assert_eq!((right.asked, right.received), (200, 3), "an outage does not keep what has left");
     assert_eq!(path.link(End::Left).counters().delivered, 3);
 }
