@@ -64,7 +64,7 @@ test-linux: setup $(VENV)/.test ## Run the tests on the real kernel, which is bu
 	@$(BIN)/shoal linux build
 	$(BIN)/python -m pytest -q -rs tests/linux
 
-# Miri interprets the code, minutes of CPU time for all: tests of single calls, and few random ones. Not in CI for that.
+# Miri interprets the code: tests of single calls, and few random ones. CONTRIBUTING.md says why this is not in CI.
 miri: ## Run the calls from C, and the link behind them, in Miri, which sees undefined behaviour; needs a nightly toolchain
 	@cargo +nightly miri --version >/dev/null 2>&1 || { echo "Miri is missing" >&2; \
 		echo "hint: rustup toolchain install nightly --profile minimal --component miri --component rust-src" >&2; exit 3; }
