@@ -23,8 +23,9 @@ def problems(_: list[str]) -> list[str]:
     for folder in published.values():
         manifest = manifests[folder]
         wrong += [f"{folder}/Cargo.toml: no {key}" for key in KEYS if not manifest["package"].get(key)]
-        if not (ROOT / folder / "README.md").exists():
-            wrong.append(f"{folder}: no README.md")
+        # A package has nothing from above its folder: licences are links there.
+        needed = ("README.md", "LICENSE-APACHE", "LICENSE-MIT")
+        wrong += [f"{folder}: no {name}" for name in needed if not (ROOT / folder / name).exists()]
         wrong += [
             f"{folder}/Cargo.toml: {used} {why}"
             for used in manifest.get("dependencies", {})
