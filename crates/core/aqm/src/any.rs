@@ -54,6 +54,13 @@ macro_rules! any_queue {
             pub fn try_new(config: &QueueConfig, line_rate: Rate) -> Result<Self, TcError> {
                 Ok(match config { $(QueueConfig::$law(config) => Self::$law(config.build(line_rate)?),)+ })
             }
+
+            fn retune_as(&mut self, newer: &Self) -> bool {
+                match (self, newer) {
+                    $((Self::$law(queue), Self::$law(newer)) => queue.retune(newer),)+
+                    _ => false,
+                }
+            }
         }
 
         $(impl From<crate::$config> for QueueConfig {
@@ -241,5 +248,8 @@ impl Queue for AnyQueue {
     }
     fn redirected(&self) -> u64 {
         pass!(self, queue => queue.redirected())
+    }
+    fn retune(&mut self, newer: &Self) -> bool {
+        self.retune_as(newer)
     }
 }

@@ -96,4 +96,13 @@ pub trait Queue {
     fn redirected(&self) -> u64 {
         0
     }
+    /// Takes the parameters of a law from a queue that was just made, as `tc qdisc change` does: what waits stays, and
+    /// so does what the law has learnt. Returns whether the law can; else nothing changes. The capacity stays.
+    fn retune(&mut self, newer: &Self) -> bool
+    where
+        Self: Sized,
+    {
+        let _ = newer;
+        false
+    }
 }

@@ -5,7 +5,8 @@ mod tests;
 
 use crate::{LinkConfig, LinkError, Observer, Port};
 use alloc::collections::VecDeque;
-use shoal_aqm::{Backlog, Start, Verdict};
+use alloc::vec::Vec;
+use shoal_aqm::{AnyQueue, Backlog, QueueConfig, Start, Verdict};
 use shoal_netem::Counts;
 use shoal_packet::{Ecn, Flags, FlowId, Packet, Reason};
 use shoal_units::{Rate, Span, Time};
@@ -45,6 +46,8 @@ pub struct Bottleneck {
     /// Time before which everything has been carried out.
     frontier: Time,
     is_impaired: bool,
+    /// The rate with which the law of the queue was configured.
+    line_rate: Option<Rate>,
 }
 
 /// The answer to the question what happens next.
@@ -121,6 +124,7 @@ impl Bottleneck {
             log: Log::default(),
             frontier: Time::ZERO,
             is_impaired: link.impairments.is_some(),
+            line_rate: link.rate,
         })
     }
 
@@ -187,6 +191,31 @@ impl Bottleneck {
         Ok(())
     }
 
+    /// The law of the queue has the parameters of this configuration of the same law from `now` on, as after `tc qdisc
+    /// change`: what waits stays, and so does what the law has learnt, such as a probability. Capacity, scheduler and
+    /// queue protection stay as they were. What [`Self::set_rate`] says of the time of a change is true here, too.
+    ///
+    /// # Errors
+    /// [`LinkError::FixedLaw`] if it is another law, or one that cannot: step marking, CoDel alone or with fair
+    /// queueing, PI2 and DualPI2 can. [`LinkError::NoRate`] if the link has no queue; [`LinkError::Queue`].
+    pub fn set_law(&mut self, now: Time, queue: &QueueConfig) -> Result<(), LinkError> {
+        let line_rate = self.line_rate.ok_or(LinkError::NoRate)?;
+        let newer = AnyQueue::try_new(queue, line_rate).map_err(LinkError::Queue)?;
+        self.advance_before(now);
+        if self.port.retune(&newer) { Ok(()) } else { Err(LinkError::FixedLaw) }
+    }
+
+    /// Keeps how long each packet waits, for [`Self::waits`], from now on.
+    pub fn watch_waits(&mut self) {
+        self.log.waits.get_or_insert_default();
+    }
+
+    /// How long packets have waited in the queue whose transmission has begun since the last call, each with the
+    /// codepoint with which it leaves; none unless they are watched.
+    pub fn waits(&mut self) -> impl Iterator<Item = (Ecn, Span)> {
+        self.log.waits.iter_mut().flat_map(|waits| waits.drain(..))
+    }
+
     /// What waits in the queue, as the last call has left it; the packet in transmission does not wait.
     pub fn backlog(&self) -> Backlog {
         self.port.backlog()
@@ -240,11 +269,18 @@ struct Log {
     verdict: Verdict,
     lost: VecDeque<Lost>,
     counters: Counters,
+    /// How long packets have waited, as long as somebody wants to know.
+    waits: Option<Vec<(Ecn, Span)>>,
 }
 
 impl Default for Log {
     fn default() -> Self {
-        Self { verdict: Verdict::Queued { mark: None }, lost: VecDeque::new(), counters: Counters::default() }
+        Self {
+            verdict: Verdict::Queued { mark: None },
+            lost: VecDeque::new(),
+            counters: Counters::default(),
+            waits: None,
+        }
     }
 }
 
@@ -261,8 +297,11 @@ impl Observer for Log {
     }
     fn on_redirection(&mut self, _: u32, _: &Packet, _: Time) {}
     #[inline]
-    fn on_departure(&mut self, _: u32, _: &Packet, mark: Option<Reason>, _: u32, _: Backlog, _: Time) {
+    fn on_departure(&mut self, _: u32, packet: &Packet, mark: Option<Reason>, _: u32, _: Backlog, at: Time) {
         self.counters.marked += u64::from(mark.is_some());
+        if let Some(waits) = &mut self.waits {
+            waits.push((packet.ecn, at.since(packet.enqueued)));
+        }
     }
     fn on_drop_from_queue(&mut self, _: u32, packet: &Packet, reason: Reason, _: Backlog, at: Time) {
         self.lost.push_back(Lost { handle: handle(packet), at, reason: Some(reason) });

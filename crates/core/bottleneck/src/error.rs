@@ -21,6 +21,8 @@ pub enum LinkError {
     ShapedOpportunities,
     /// `tc` refuses the parameters of the queue.
     Queue(TcError),
+    /// The law of the queue is another one, or takes no parameters once it has begun.
+    FixedLaw,
 }
 
 impl LinkError {
@@ -45,6 +47,7 @@ impl fmt::Display for LinkError {
                  leave one of both out"
             }
             Self::Queue(error) => return write!(f, "the queue: {error}"),
+            Self::FixedLaw => "the law of the queue is another one, or takes no parameters once it has begun",
         })
     }
 }

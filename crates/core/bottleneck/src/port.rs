@@ -372,6 +372,16 @@ impl<Near, Far> Port<Near, Far> {
         }
     }
 
+    /// The law of the queue has the parameters of another queue from now on; see [`Queue::retune`]. Returns whether it
+    /// can.
+    pub fn retune(&mut self, newer: &AnyQueue) -> bool {
+        let Head::Line(line) = &mut self.head else { return false };
+        let is_taken = line.queue.retune(newer);
+        let _ = line.refresh(&mut self.hot);
+        line.await_next(&mut self.hot);
+        is_taken
+    }
+
     /// The average in bytes and the probability that the law keeps, for the series.
     pub fn law_state(&self) -> (Option<f64>, Option<f64>) {
         if let Head::Closed(closed) = &self.head {

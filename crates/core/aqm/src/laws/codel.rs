@@ -69,4 +69,9 @@ impl Law for Codel {
         self.control.on_empty();
         self.line.on_empty(now);
     }
+
+    fn retune(&mut self, newer: &Self) -> bool {
+        self.parameters = newer.parameters;
+        true
+    }
 }

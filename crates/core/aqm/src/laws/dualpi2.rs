@@ -187,4 +187,12 @@ impl DualLaw for DualPi2 {
     fn probability(&self) -> Option<f64> {
         Some(f64::from(self.pi.probability()) / f64::from(MAX_PROBABILITY))
     }
+
+    fn retune(&mut self, newer: &Self) -> bool {
+        let (mut pi, mut native) = (newer.pi, newer.native.clone());
+        pi.learn_from(&self.pi);
+        native.learn_from(&mut self.native);
+        *self = Self { pi, native, coin: self.coin, update_at: self.update_at, ..newer.clone() };
+        true
+    }
 }

@@ -224,6 +224,11 @@ impl Queue for FqCodel {
             Class::NotEct => self.all.without(self.ect),
         }
     }
+
+    fn retune(&mut self, newer: &Self) -> bool {
+        self.parameters = newer.parameters;
+        true
+    }
 }
 
 impl FlowQueue {

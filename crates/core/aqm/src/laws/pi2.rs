@@ -107,4 +107,11 @@ impl Law for Pi2 {
     fn probability(&self) -> Option<f64> {
         Some(f64::from(self.pi.probability()) / f64::from(u32::MAX))
     }
+
+    fn retune(&mut self, newer: &Self) -> bool {
+        let mut pi = newer.pi;
+        pi.learn_from(&self.pi);
+        *self = Self { pi, rate: self.rate, update_at: self.update_at, ..newer.clone() };
+        true
+    }
 }

@@ -72,6 +72,11 @@ impl Law for Step {
     fn decides_on_arrival(&self) -> bool {
         self.decide == DecideAt::Enqueue
     }
+
+    fn retune(&mut self, newer: &Self) -> bool {
+        *self = *newer;
+        true
+    }
 }
 
 impl LawConfig for StepConfig {

@@ -50,6 +50,15 @@ pub trait DualLaw {
     fn probability(&self) -> Option<f64> {
         None
     }
+
+    /// See [`Queue::retune`].
+    fn retune(&mut self, newer: &Self) -> bool
+    where
+        Self: Sized,
+    {
+        let _ = newer;
+        false
+    }
 }
 
 /// A packet that arrives at a dual queue or leaves it.
@@ -172,6 +181,10 @@ impl<L: DualLaw> Queue for Dual<L> {
 
     fn redirected(&self) -> u64 {
         self.protection.as_ref().map_or(0, |protection| protection.redirected())
+    }
+
+    fn retune(&mut self, newer: &Self) -> bool {
+        self.law.retune(&newer.law)
     }
 }
 

@@ -90,6 +90,15 @@ pub trait Law {
     fn average_bytes(&self) -> Option<f64> {
         None
     }
+
+    /// See [`Queue::retune`].
+    fn retune(&mut self, newer: &Self) -> bool
+    where
+        Self: Sized,
+    {
+        let _ = newer;
+        false
+    }
 }
 
 /// What becomes of `packet`, which arrives and finds `waiting`: whether it is to wait, and is marked, or is dropped.
@@ -217,5 +226,9 @@ impl<L: Law> Queue for Single<L> {
     #[inline]
     fn average_bytes(&self) -> Option<f64> {
         self.law.average_bytes()
+    }
+
+    fn retune(&mut self, newer: &Self) -> bool {
+        self.law.retune(&newer.law)
     }
 }

@@ -156,3 +156,106 @@ fn the_property_above_sees_packets() {
         .collect();
     assert!(runs.len() > 200 && runs.iter().sum::<usize>() > 10_000, "{} links", runs.len());
 }
+
+fn step(packets: u32, decide: DecideAt) -> StepConfig {
+    let limit = Extent::Unlimited;
+    StepConfig { threshold: Extent::Packets(packets), decide, drop_threshold: limit, limit }
+}
+
+#[test]
+fn a_threshold_that_is_set_holds_for_packets_that_wait() {
+    let link = LinkConfig::new(RATE, Span::ZERO, step(9, DecideAt::Dequeue).into());
+    let mut bottleneck = Bottleneck::new(&link, 1).unwrap();
+    for handle in 0..6 {
+        let _ = bottleneck.enqueue(ms(0), 1500, Ecn::Ect0, 0, handle);
+    }
+    // The transmissions of packets 0 to 5 begin at 0, 1, ... 5 ms; those of 2 and 3 see 4 and 3, themselves included.
+    bottleneck.set_law(ms(2), &step(2, DecideAt::Dequeue).into()).unwrap();
+    let mut marked = Vec::new();
+    while let Next::Packet(arrival) = bottleneck.next(ms(9)) {
+        marked.push(arrival.is_marked);
+    }
+    assert_eq!(marked, [false, false, true, true, false, false]);
+    assert_eq!(bottleneck.counters().dropped, 0);
+}
+
+#[test]
+fn a_law_keeps_what_it_has_learnt_and_becomes_no_other() {
+    use shoal_aqm::testing::{Input, Kind};
+    let of = |kind: Kind| Input::new(&[128; 40]).config(kind, RATE);
+    let QueueConfig::DualPi2(config) = of(Kind::DualPi2) else { unreachable!() };
+    let mut bottleneck = Bottleneck::new(&LinkConfig::new(RATE, Span::ZERO, config.into()), 1).unwrap();
+    // Twice as many as leave, for a second.
+    for number in 0..2000 {
+        let _ =
+            bottleneck.enqueue(Time::ZERO + Span::from_micros(500 * number), 1500, Ecn::NotEct, 0, number);
+    }
+    let (before, waiting) = (bottleneck.law_state().1.unwrap(), bottleneck.backlog());
+    assert!(before > 0.0 && waiting.packets > 0, "{before} {waiting:?}");
+    let target = Span::from_millis(1);
+    bottleneck.set_law(ms(1000), &shoal_aqm::DualPi2Config { target, ..config }.into()).unwrap();
+    assert_eq!(bottleneck.law_state().1, Some(before));
+    assert!(waiting.packets - bottleneck.backlog().packets <= 1, "at most one has left meanwhile");
+    assert_eq!(bottleneck.set_law(ms(1001), &FIFO), Err(LinkError::FixedLaw));
+    let mut fifo = Bottleneck::new(&LinkConfig::new(RATE, Span::ZERO, FIFO), 1).unwrap();
+    assert_eq!(fifo.set_law(ms(0), &FIFO), Err(LinkError::FixedLaw), "a FIFO has no law");
+    let mut line = Bottleneck::new(&LinkConfig::pure_delay(Span::ZERO), 1).unwrap();
+    assert_eq!(line.set_law(ms(0), &FIFO), Err(LinkError::NoRate));
+}
+
+#[test]
+fn waits_are_told_once_they_are_watched() {
+    let mut bottleneck = Bottleneck::new(&LinkConfig::new(RATE, Span::ZERO, FIFO), 1).unwrap();
+    let _ = bottleneck.enqueue(ms(0), 1500, Ecn::NotEct, 0, 0);
+    bottleneck.watch_waits();
+    for (handle, ecn) in [(1, Ecn::NotEct), (2, Ecn::Ect0)] {
+        let _ = bottleneck.enqueue(ms(0), 1500, ecn, 0, handle);
+    }
+    let _ = bottleneck.next(ms(1));
+    // The one that left at once was not watched; the second waits for it, and the third for both.
+    let mut waits = |now| {
+        while let Next::Packet(_) = bottleneck.next(now) {}
+        bottleneck.waits().collect::<Vec<_>>()
+    };
+    assert_eq!(waits(ms(1)), [(Ecn::NotEct, Span::from_millis(1))]);
+    assert_eq!(waits(ms(9)), [(Ecn::Ect0, Span::from_millis(2))]);
+    assert_eq!(waits(ms(9)), []);
+}
+
+/// Parameters that are set and are those that hold lose nothing of what a law has learnt.
+#[test]
+fn parameters_that_hold_already_change_nothing() {
+    use shoal_aqm::testing::{Input, Kind};
+    let mut takers = Vec::new();
+    for kind in Kind::ALL {
+        let link = LinkConfig::new(RATE, Span::from_millis(5), Input::new(&[128; 60]).config(*kind, RATE));
+        let Ok(mut plain) = Bottleneck::new(&link, 7) else { continue };
+        let mut set = Bottleneck::new(&link, 7).unwrap();
+        let mut is_taker = false;
+        for number in 0..3000u64 {
+            let now = Time::ZERO + Span::from_micros(900 * number);
+            let ecn = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1][number as usize % 3];
+            let bytes = 600 + (number * 37 % 900) as u16;
+            if number % 100 == 99 {
+                is_taker = set.set_law(now, &link.queue).is_ok();
+                // A change counts as one of the next picosecond, for both.
+                plain.set_delay(now, link.delay).unwrap();
+                set.set_delay(now, link.delay).unwrap();
+            }
+            let verdicts = [&mut plain, &mut set].map(|link| link.enqueue(now, bytes, ecn, 1, number));
+            assert_eq!(verdicts[0], verdicts[1], "{kind:?}, packet {number}");
+            loop {
+                let next = [plain.next(now), set.next(now)];
+                assert_eq!(next[0], next[1], "{kind:?}, packet {number}");
+                if matches!(next[0], Next::At(_) | Next::Nothing) {
+                    break;
+                }
+            }
+        }
+        assert_eq!(plain.law_state(), set.law_state(), "{kind:?}");
+        if is_taker {
+            takers.push(std::format!("{kind:?}"));
+        }
+    }
+    assert_eq!(takers, ["Step", "DualPi2", "Codel", "FqCodel", "Pi2"]);
+}

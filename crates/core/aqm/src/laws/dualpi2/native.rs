@@ -54,6 +54,13 @@ impl Native {
         }
     }
 
+    /// Takes what another one has noted of the packets that wait, and keeps its own parameters.
+    pub(super) fn learn_from(&mut self, other: &mut Self) {
+        if let (Self::Step(own), Self::Step(other)) = (self, other) {
+            own.applies = core::mem::take(&mut other.applies);
+        }
+    }
+
     /// Records that a packet joins the low-latency queue of `packets`.
     #[inline]
     pub(super) fn on_joining(&mut self, packets: u32) {

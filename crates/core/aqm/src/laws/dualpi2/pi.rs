@@ -42,6 +42,11 @@ impl Pi {
         self.probability
     }
 
+    /// Takes the state of another controller, and keeps its own parameters.
+    pub(super) fn learn_from(&mut self, other: &Self) {
+        (self.probability, self.last_delay_ns) = (other.probability.min(self.cap), other.last_delay_ns);
+    }
+
     /// Updates p' for a queueing time of `delay_ns`. It wraps where the kernel's does: a change of p' by 1 or
     /// more in one update counts modulo 1. With the default gains this takes a delay that grows by some 300
     /// ms from one update to the next.

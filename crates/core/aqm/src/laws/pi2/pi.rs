@@ -38,6 +38,11 @@ impl Pi {
         self.probability
     }
 
+    /// Takes the state of another controller, and keeps its own parameters.
+    pub(super) fn learn_from(&mut self, other: &Self) {
+        (self.probability, self.last_delay_ticks) = (other.probability, other.last_delay_ticks);
+    }
+
     /// Updates the probability for an estimated queueing time of `delay_ticks`; `waits`: packets are waiting.
     /// It wraps where the module's does.
     pub(super) fn update(&mut self, delay_ticks: u64, waits: bool) {
