@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 from collections.abc import Iterator
@@ -47,6 +48,9 @@ class WireBox:
     pcap
         A file for a record: a capture in pcapng with the headers of all frames that come, each with a comment that says
         what was decided about it. It gets its name on :meth:`close`; see :func:`replay`.
+    namespace
+        Path of the network namespace in which the interfaces are, such as ``/run/netns/box``; that of this process if
+        not given.
 
     Raises
     ------
@@ -68,12 +72,15 @@ class WireBox:
         *,
         seed: int | None = None,
         pcap: str | Path | None = None,
+        namespace: str | Path | None = None,
     ) -> None:
         if inside == outside:
             raise UsageError(f"both sides of the box are `{inside}`", hint="name two interfaces")
-        _check(inside, outside)
+        # The system says of the interfaces of this process's namespace only what they are.
+        if namespace is None:
+            _check(inside, outside)
         try:
-            self._box = scenario.native.wire_box(inside, outside, _round_trip_ps(scenario), pcap, seed)
+            self._box = scenario.native.wire_box(inside, outside, pcap=pcap, seed=seed, namespace=namespace)
         except OSError as error:
             raise _refused(error) from None
 
@@ -94,6 +101,43 @@ class WireBox:
             except OSError as error:
                 raise _refused(error) from None
             yield self.counts()
+
+    def change(self, key: str, value: str) -> None:
+        """Change the box while it runs; a record notes when, so that its replay takes the same decisions.
+
+        Parameters
+        ----------
+        key
+            ``bottleneck.rate``, ``flows[0].rtt``, or a parameter of the queue, such as ``bottleneck.aqm.target``, if
+            its law takes another one while packets wait: step marking, CoDel alone or with fair queueing, PI2 and
+            DualPI2 do. Changes that the scenario's schedule plans for later do not happen any more.
+        value
+            As a scenario has it, such as ``20 Mbit/s``.
+
+        Raises
+        ------
+        ScenarioError
+            The box cannot change so; it goes on as before.
+        LinuxError
+            An interface is down.
+        OutputError
+            The record cannot be written.
+        """
+        try:
+            self._box.change(f"{key}={value}")
+        except OSError as error:
+            raise _refused(error) from None
+
+    def waits(self) -> tuple[list[float], list[float]]:
+        """How long packets have waited in the queue that have left it since the last call.
+
+        Returns
+        -------
+        tuple
+            Two lists, that of ECN-capable packets and that of all others: three numbers for each range of waits, which
+            are its ends in s and the number of packets.
+        """
+        return self._box.waits()
 
     def close(self) -> None:
         """End the record, if there is one, with what would have become of the frames that are still inside.
@@ -131,6 +175,22 @@ class Difference:
 
 
 @dataclass(frozen=True)
+class Cut:
+    """Where a record breaks off.
+
+    Attributes
+    ----------
+    at_s
+        When the last frame came that is whole in the record, in s since the box began.
+    inside
+        Frames that were in the box then. They are not compared: what is missing may decide what became of them.
+    """
+
+    at_s: float
+    inside: int
+
+
+@dataclass(frozen=True)
 class Replayed:
     """What the replay of a record has found.
 
@@ -142,18 +202,22 @@ class Replayed:
         Frames about which the same was decided.
     difference
         The first frame about which something else is decided, at which the replay ends.
+    cut
+        Where the record breaks off, if it does, since its box was killed.
     """
 
     scenario: Scenario
     frames: int
     difference: Difference | None
+    cut: Cut | None
 
 
 def replay(record: str | Path) -> Replayed:
     """Bring the frames of a box's record to the same link at the times at which they came, and compare what it decides.
 
     Marks, drops and the times at which frames leave are compared to the last digit. What no queue reads of a frame is
-    not: its addresses of Ethernet, and what TCP or UDP say beyond ports.
+    not: its addresses of Ethernet, and what TCP or UDP say beyond ports. A record that breaks off is compared up to
+    there.
 
     Raises
     ------
@@ -166,9 +230,25 @@ def replay(record: str | Path) -> Replayed:
         raise OutputError(
             f"`{record}` is no record of a box", hint="name a file that `shoal box --pcap FILE` has written"
         ) from None
+    except OutputError as error:
+        if parts := _parts(Path(record)):
+            raise OutputError(str(error), hint=f"a box that was killed has left what it had: `{parts[0]}`") from None
+        raise
     scenario = Scenario.from_resolved(about, name=str(record))
-    frames, difference = scenario.native.replay_box(str(record), _round_trip_ps(scenario))
-    return Replayed(scenario, frames, None if difference is None else Difference(*difference))
+    frames, difference, cut = scenario.native.replay_box(str(record))
+    return Replayed(
+        scenario,
+        frames,
+        None if difference is None else Difference(*difference),
+        None if cut is None else Cut(*cut),
+    )
+
+
+def _parts(record: Path) -> list[Path]:
+    """What killed boxes have left of a record that has not got its name."""
+    if record.exists() or not record.parent.is_dir():
+        return []
+    return sorted(record.parent.glob(f".{glob.escape(record.name)}.*.partial"))
 
 
 def become_punctual() -> bool:
@@ -198,8 +278,3 @@ def _check(*interfaces: str) -> None:
 def _refused(error: OSError) -> LinuxError:
     kind, message = error.args
     return LinuxError(str(message), hint=_hints.get(str(kind)))
-
-
-def _round_trip_ps(scenario: Scenario) -> int:
-    groups = scenario.facts["groups"]
-    return round((groups[0]["base_rtt_s"] or 0.0) * 1e12) if groups else 0

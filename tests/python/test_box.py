@@ -8,12 +8,15 @@ import pty
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from shoal.cli.box import verdict
 
 # Sends or takes bytes for some seconds; the receiver prints how many came, with the seconds from the first to the last.
 TRANSFER = """
@@ -62,6 +65,8 @@ class Wire:
         sender, box, receiver = self.names
         for name in self.names:
             self.ip("netns", "add", name)
+        # The page is served there.
+        self.ip("-n", box, "link", "set", "dev", "lo", "up")
         for number, (name, mine, theirs) in enumerate(((sender, "a", "left"), (receiver, "b", "right")), 1):
             self.ip("-n", box, "link", "add", "name", theirs, "type", "veth", "peer", "name", mine, "netns", name)
             self.ip("-n", box, "link", "set", "dev", theirs, "up")
@@ -187,6 +192,111 @@ def test_a_record_is_replayed_and_a_changed_byte_is_seen(wire: Wire, tmp_path: P
     assert said["difference"]["number"] == said["frames"] + 1
 
 
+# Moves a control of a page whose address it is given, and prints the answer and the first events.
+READER = """
+import http.client, json, sys
+_, _, host, token, _ = sys.argv[1].split("/")
+events = http.client.HTTPConnection(host, timeout=10)
+events.request("GET", f"/{token}/events")
+lines = (line for line in events.getresponse() if line.startswith(b"data: "))
+print(next(lines)[6:].decode().strip())
+print(next(lines)[6:].decode().strip())
+for key, value in zip(sys.argv[2::2], sys.argv[3::2]):
+    mover = http.client.HTTPConnection(host, timeout=10)
+    headers = {"Origin": f"http://{host}", "Content-Type": "application/json"}
+    mover.request("POST", f"/{token}/move", json.dumps({"key": key, "value": value}), headers)
+    assert mover.getresponse().status == 204
+"""
+# The command, with a page that is no more than a file.
+WITH_PAGE = """
+import pathlib, sys
+import shoal.linux.box_page
+shoal.linux.box_page.page_file = pathlib.Path(sys.argv.pop(1))
+from shoal.cli.app import main
+main()
+"""
+
+
+def test_a_box_that_is_moved_on_its_page_is_replayed(wire: Wire, tmp_path: Path) -> None:
+    """The rate is halved, and the law made to signal more, while a flow goes on; the record has both changes."""
+    sysctl(wire, tcp_ecn=1)
+    page, record = tmp_path / "box.html", tmp_path / "record.pcapng"
+    page.write_text("<!doctype html>")
+    words = ("--rate", "20Mbit/s", "--aqm", "dualpi2", "--rtt", "10 ms", "--duration", "7 s", "--json", "--page")
+    ends = ("box", "--in", "left", "--out", "right", *words, "--pcap", str(record))
+    with begun(wire, 1, "-c", WITH_PAGE, str(page), *ends) as box:
+        try:
+            assert box.stderr is not None
+            while "the page: " not in (said := box.stderr.readline()):
+                assert said, "there is no page"
+            with begun(wire, 2, "-c", TRANSFER, "receive", "6") as receiver:
+                assert receiver.stdout is not None
+                assert receiver.stdout.readline() == "ready\n"
+                with begun(wire, 0, "-c", TRANSFER, "send", "6") as sender:
+                    time.sleep(2)
+                    moves = (
+                        "bottleneck.rate",
+                        "10 Mbit/s",
+                        "bottleneck.aqm.target",
+                        "2 ms",
+                        "bottleneck.buffer",
+                        "1 packets",
+                    )
+                    address = said.split("the page: ")[1].strip()
+                    done = subprocess.run(
+                        wire.inside(1, sys.executable, "-c", READER, address, *moves),
+                        capture_output=True,
+                        text=True,
+                        check=False,
+                    )
+                    assert done.returncode == 0, done.stderr
+                    counts, err = box.communicate(timeout=60)
+                    sender.kill()
+                receiver.kill()
+        finally:
+            box.kill()
+    about, news = map(json.loads, done.stdout.splitlines())
+    assert [control["key"] for control in about["controls"]] == [
+        "bottleneck.rate",
+        "flows[0].rtt",
+        "bottleneck.aqm.target",
+    ]
+    assert news["flows"][0]["flow"].endswith("10.9.0.2:5201, TCP")
+    assert (news["bytes"] > 0, sum(news["delays"][0][2::3]) > 0) == (True, True)
+    assert "moved: bottleneck.rate=10 Mbit/s" in err
+    assert "moved: bottleneck.aqm.target=2 ms" in err
+    assert "no control of this page" in err
+    # About 2 of 6 s at 20 Mbit/s.
+    assert json.loads(counts)["ways"][0]["left_bytes"] < 0.8 * 6 * 20e6 / 8
+    code, again = replayed(record)
+    assert (code, again["difference"], again["cut"]) == (0, None, None)
+    held = record.read_bytes()
+    assert b"s: bottleneck.rate=10 Mbit/s" in held
+    record.write_bytes(held.replace(b"s: bottleneck.rate=10 Mbit/s", b"s: bottleneck.rate=11 Mbit/s"))
+    assert replayed(record)[0] == 1
+
+
+def test_what_a_killed_box_has_left_of_a_record_is_replayed(wire: Wire, tmp_path: Path) -> None:
+    record = tmp_path / "record.pcapng"
+    words = ("--rate", "10Mbit/s", "--rtt", "10 ms", "--aqm", "codel", "--pcap", str(record))
+    with running_box(wire, *words), begun(wire, 2, "-c", TRANSFER, "receive", "2") as receiver:
+        assert receiver.stdout is not None
+        assert receiver.stdout.readline() == "ready\n"
+        with begun(wire, 0, "-c", TRANSFER, "send", "2") as sender:
+            sender.wait()
+        receiver.kill()
+    command = [sys.executable, "-m", "shoal", "box", "--replay"]
+    done = subprocess.run([*command, str(record)], capture_output=True, text=True, check=False)
+    (part,) = tmp_path.glob(".record.pcapng.*.partial")
+    assert (done.returncode, str(part) in done.stderr) == (4, True), done.stderr
+    done = subprocess.run([*command, str(part), "--json"], capture_output=True, text=True, check=False)
+    assert (done.returncode, "the record breaks off" in done.stderr) == (0, True), done.stderr
+    said = json.loads(done.stdout)
+    assert said["frames"] > 1000
+    assert said["difference"] is None
+    assert said["cut"]["at_s"] > 1
+
+
 def test_what_is_no_record_is_refused(tmp_path: Path) -> None:
     record = tmp_path / "record.pcapng"
     command = [sys.executable, "-m", "shoal", "box", "--replay", str(record)]
@@ -264,6 +374,21 @@ def test_a_second_box_is_refused_and_a_killed_one_leaves_nothing(wire: Wire) -> 
     assert (code, "another box uses" in said) == (6, True)
     assert states() == before
     assert shown(wire, "--in", "left", "--out", "right")[0] == 0
+
+
+def test_lateness_beyond_what_is_trusted_is_said() -> None:
+    """The verdict is a function of the counts; a machine that is loaded enough for it would load the other tests."""
+    way = {"late_us": {"p50": 5.0, "p99": 100.0, "max": 900.0}, "refused": 0, "missed": 0, "unreadable": 0}
+    none = way | {"late_us": {"p50": None, "p99": None, "max": None}}
+    assert "trusted" not in verdict({"ways": [way, none]})
+    late = way | {"late_us": {"p50": 5.0, "p99": 100.5, "max": 900.0}}
+    for ways in ([late, way], [way, late]):
+        assert verdict({"ways": ways}).endswith(
+            "(P99; at most 900 us). That is too late to be trusted: beyond 100 us."
+        ), verdict({"ways": ways})
+    lost = verdict({"ways": [way | {"missed": 3, "refused": 2}, none]})
+    assert "no room for 2 of them" in lost
+    assert "3 came faster" in lost
 
 
 def test_merged_segments_end_the_box(wire: Wire) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
 from typer import Exit
 
 from shoal.cli import options
@@ -22,38 +24,46 @@ if TYPE_CHECKING:
     from shoal.scenario import Scenario
 
 
+_Inside = Annotated[str | None, option("--in", "IF", "Interface whose frames pass the queue, on the senders' side.")]
+_Outside = Annotated[str | None, option("--out", "IF", "Interface at which they leave, on the receivers' side.")]
+_Rate = Annotated[
+    str | None, option("--rate", "RATE", "Rate of the bottleneck, e.g. [cyan]40Mbit/s[/]; without a scenario.")
+]
+_Queue = Annotated[str, option("--aqm", "KIND", "Its queue, e.g. [cyan]dualpi2[/]; without a scenario.")]
+_RoundTrip = Annotated[
+    str, option("--rtt", "TIME", "Round trip that the box adds to that of the network; without a scenario.")
+]
+_Duration = Annotated[str | None, option("--duration", "TIME", "End after this time; without it, Ctrl-C ends the box.")]
+_Seed = Annotated[int | None, option("--seed", "N", "Seed of what is random; that of the scenario if left out.")]
+_Record = Annotated[
+    Path | None,
+    option("--pcap", "FILE", "Write the headers of all frames, and what was decided about each, as pcapng."),
+]
+_Replay = Annotated[
+    Path | None,
+    option("--replay", "FILE", "Take the decisions of such a file again, and compare; no interface is needed."),
+]
+Page = Annotated[
+    bool,
+    typer.Option("--page", help="Serve a page to this machine that shows the box live, and on which it is changed."),
+]
+
+
 def box(
     file: Annotated[
         Path | None, argument("[SCENARIO]", "Scenario file, or name.", autocompletion=scenario_names)
     ] = None,
-    inside: Annotated[
-        str | None, option("--in", "IF", "Interface whose frames pass the queue, on the senders' side.")
-    ] = None,
-    outside: Annotated[
-        str | None, option("--out", "IF", "Interface at which they leave, on the receivers' side.")
-    ] = None,
-    rate: Annotated[
-        str | None, option("--rate", "RATE", "Rate of the bottleneck, e.g. [cyan]40Mbit/s[/]; without a scenario.")
-    ] = None,
-    aqm: Annotated[str, option("--aqm", "KIND", "Its queue, e.g. [cyan]dualpi2[/]; without a scenario.")] = "fifo",
-    rtt: Annotated[
-        str, option("--rtt", "TIME", "Round trip that the box adds to that of the network; without a scenario.")
-    ] = "20 ms",
+    inside: _Inside = None,
+    outside: _Outside = None,
+    rate: _Rate = None,
+    aqm: _Queue = "fifo",
+    rtt: _RoundTrip = "20 ms",
     set_: options.Set = None,
-    duration: Annotated[
-        str | None, option("--duration", "TIME", "End after this time; without it, Ctrl-C ends the box.")
-    ] = None,
-    seed: Annotated[
-        int | None, option("--seed", "N", "Seed of what is random; that of the scenario if left out.")
-    ] = None,
-    pcap: Annotated[
-        Path | None,
-        option("--pcap", "FILE", "Write the headers of all frames, and what was decided about each, as pcapng."),
-    ] = None,
-    replay: Annotated[
-        Path | None,
-        option("--replay", "FILE", "Take the decisions of such a file again, and compare; no interface is needed."),
-    ] = None,
+    duration: _Duration = None,
+    seed: _Seed = None,
+    pcap: _Record = None,
+    replay: _Replay = None,
+    page: Page = False,
     is_json: options.Json = False,
 ) -> None:
     """Carry frames between two interfaces through a bottleneck, with the queue that the simulator has.
@@ -66,9 +76,14 @@ def box(
     Opening interfaces needs CAP_NET_RAW. Nothing about them changes, however the box ends. At the end it says how late
     frames left: where the 99th percentile is beyond 100 us, rates and delays are not to be trusted.
 
+    The page (--page) is served to this machine alone, at an address that is printed. It shows rates, queueing delays,
+    marks and drops, and moves the rate, the round trip, and the target or threshold of the queue while the box runs.
+
     A record (--pcap) holds the scenario and its seed, the headers of all frames that came, when, and what was decided
-    about each. A replay brings the same frames to the link of the simulator at the same times: marks, drops and times
-    of departure are the same to the last digit, or the first frame that differs is named and the exit code is 1.
+    about each, and when the box was changed on its page. A replay brings the same frames to the link of the simulator
+    at the same times: marks, drops and times of departure are the same to the last digit, or the first frame that
+    differs is named and the exit code is 1. What a killed box has left of a record is compared up to where it breaks
+    off, which a warning says.
 
     [bold]Examples[/]
 
@@ -86,12 +101,12 @@ def box(
         raise UsageError("a box is between two interfaces", hint="name them: --in IF --out IF")
     scenario = _scenario(file, rate, aqm, rtt, [*(set_ or []), *([] if duration is None else [_ends(duration)])])
     ends_s = scenario.facts["duration_s"] if duration is not None else None
-    counts = _carry(scenario, (inside, outside), ends_s, seed=seed, pcap=pcap)
+    counts = carry(scenario, (inside, outside), ends_s, seed=seed, pcap=pcap, page=page)
     if is_json:
         data.json(json.dumps(counts))
         return
     data.table(flows(counts))
-    data.sentence(_verdict(counts))
+    data.sentence(verdict(counts))
 
 
 def _scenario(file: Path | None, rate: str | None, aqm: str, rtt: str, changes: list[str]) -> Scenario:
@@ -108,28 +123,47 @@ def _scenario(file: Path | None, rate: str | None, aqm: str, rtt: str, changes: 
     return scenario.set_text(*map(options.pair_of, changes)) if changes else scenario
 
 
-def _carry(
-    scenario: Scenario, interfaces: tuple[str, str], ends_s: float | None, *, seed: int | None, pcap: Path | None
+def carry(
+    scenario: Scenario,
+    interfaces: tuple[str, str],
+    ends_s: float | None,
+    *,
+    seed: int | None = None,
+    pcap: Path | None = None,
+    page: bool = False,
+    namespace: Path | None = None,
+    begun: Callable[[], None] = lambda: None,
 ) -> dict[str, Any]:
-    """Carry frames until the time is up or somebody interrupts, and give the counts."""
+    """Carry frames until the time is up or somebody interrupts, and give the counts; `begun` is called in between."""
     from shoal.cli.box_live import display
     from shoal.files import is_capture, reserved_file
+    from shoal.linux.box_page import BoxPage
     from shoal.wire_box import WireBox, become_punctual
 
     with ExitStack() as record:
         if pcap is not None:
             record.enter_context(reserved_file(pcap, is_capture, what="capture of shoal", option="--pcap"))
-        running = WireBox(scenario, *interfaces, seed=seed, pcap=pcap)
+        running = WireBox(scenario, *interfaces, seed=seed, pcap=pcap, namespace=namespace)
         record.callback(running.close)
+        # Its process has the priority of all others, since it begins before the box gets more.
+        shows = BoxPage(scenario, " and ".join(interfaces)) if page else None
+        if shows is not None:
+            record.callback(shows.close)
+            talk.note(f"the page: {shows.address}")
         if not become_punctual():
             talk.warning("no real-time priority (CAP_SYS_NICE): frames may leave late when the machine has other work")
         ends = "" if ends_s is not None else "; Ctrl-C ends it"
         talk.note(f"carrying frames between {interfaces[0]} and {interfaces[1]}{ends}")
+        begun()
         counts = running.counts()
         with display(counts) as shown:
             try:
                 for counts in running.run(ends_s):
                     shown.show(counts)
+                    if shows is not None:
+                        shows.show(running, counts)
+                        for said in shows.move(running):
+                            talk.note(said)
             except KeyboardInterrupt:
                 counts = running.counts()
     if pcap is not None:
@@ -148,9 +182,17 @@ def _replay(record: Path, *, is_json: bool) -> None:
 
     replayed = wire_box.replay(record)
     first = replayed.difference
+    if replayed.cut is not None:
+        talk.warning(
+            f"the record breaks off: its last whole frame came at {replayed.cut.at_s:.6f} s, with "
+            f"{count_of(replayed.cut.inside, 'frame')} inside the box that cannot be compared"
+        )
     if is_json:
-        difference = None if first is None else asdict(first)
-        data.json(json.dumps({"frames": replayed.frames, "difference": difference}))
+        parts = {
+            name: None if part is None else asdict(part)
+            for name, part in (("difference", first), ("cut", replayed.cut))
+        }
+        data.json(json.dumps({"frames": replayed.frames, **parts}))
     elif first is None:
         data.sentence(f"{count_of(replayed.frames, 'frame')}: the same decisions, and the same times of departure.")
     else:
@@ -165,7 +207,7 @@ def _spaced(text: str) -> str:
     return re.sub(r"^\s*([0-9.]+)\s*([A-Za-z/]+)\s*$", r"\1 \2", text)
 
 
-def _verdict(counts: dict[str, Any]) -> str:
+def verdict(counts: dict[str, Any]) -> str:
     """How late frames left, and whether that may be trusted."""
     from shoal.wire_box import trusted_us
 

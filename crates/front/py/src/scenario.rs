@@ -12,7 +12,7 @@ use shoal_scenario::{
     Document, Experiment, Files, FlowList, FlowLists, GivenFile, GivenLaw, Laws, ListedHosts, Refusal,
 };
 use shoal_sim::Division;
-use shoal_units::{Span, Time, Unmodelled};
+use shoal_units::{Time, Unmodelled};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -101,26 +101,27 @@ impl Scenario {
     }
 
     /// A bottleneck between two interfaces: what comes in at the first leaves at the second through the
-    /// bottleneck, and what comes back for the rest of a round trip.
-    #[pyo3(signature = (inside, outside, round_trip_ps, pcap=None, seed=None))]
+    /// bottleneck, and what comes back for the rest of a round trip. They are those of a network namespace, if the
+    /// path of one is given.
+    #[pyo3(signature = (inside, outside, *, pcap=None, seed=None, namespace=None))]
     fn wire_box(
         &self,
         inside: &str,
         outside: &str,
-        round_trip_ps: u64,
         pcap: Option<PathBuf>,
         seed: Option<u64>,
+        namespace: Option<PathBuf>,
     ) -> PyResult<wire_box::Box> {
         let experiment = self.experiment(seed)?;
-        let ways = wire_box::ways(&experiment, Span::from_picos(round_trip_ps))?;
+        let ways = wire_box::ways(&experiment)?;
         let about = self.0.to_json_with_seed(experiment.seed).to_string();
-        wire_box::Box::of(ways, [inside, outside], pcap.as_deref().map(|path| (path, &*about)))
+        let record = pcap.as_deref().map(|path| (path, &*about));
+        wire_box::Box::of(ways, self.box_changes()?, namespace.as_deref(), [inside, outside], record)
     }
 
     /// Takes the decisions of the record of a box again.
-    fn replay_box(&self, path: &str, round_trip_ps: u64) -> PyResult<wire_box::Compared> {
-        let ways = wire_box::ways(&self.experiment(None)?, Span::from_picos(round_trip_ps))?;
-        wire_box::replayed(path, ways)
+    fn replay_box(&self, path: &str) -> PyResult<wire_box::Compared> {
+        wire_box::replayed(path, wire_box::ways(&self.experiment(None)?)?, self.box_changes()?)
     }
 
     /// Runs the scenario in the simulator, on one or several threads.
@@ -168,6 +169,12 @@ impl Scenario {
 }
 
 impl Scenario {
+    /// What changes of a box of this scenario mean.
+    fn box_changes(&self) -> PyResult<wire_box::Changes> {
+        let copy = self.0.overridden(&[], Laws::default()).map_err(|errors| refused(&errors))?;
+        Ok(wire_box::Changes::of(copy))
+    }
+
     fn experiment(&self, seed: Option<u64>) -> PyResult<Experiment> {
         self.0.resolve(seed).map_err(|errors| refused(&errors))
     }

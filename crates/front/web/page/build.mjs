@@ -1,5 +1,5 @@
 // node build.mjs MODULE_FOLDER SCENARIOS_FOLDER PAPERS_FOLDER T95 OUT.html: writes the page, one file that needs no
-// other.
+// other, and box.html beside it, the page of a box on the wire.
 // T95 is a list of quantiles of Student's t distribution for 1, 2, ... degrees of freedom. The same inputs give the
 // same bytes.
 import { createHash } from "node:crypto";
@@ -182,7 +182,7 @@ const sha = (text) => `'sha256-${createHash("sha256").update(text).digest("base6
 const style =
   readFileSync(join(here, "node_modules/uplot/dist/uPlot.min.css"), "utf8").trim() +
   readFileSync(join(here, "src/page.css"), "utf8").trim();
-const [main, worker] = await Promise.all([bundle("main.ts"), bundle("worker.ts")]);
+const [main, worker, box] = await Promise.all([bundle("main.ts"), bundle("worker.ts"), bundle("box.ts")]);
 const packedModule = await zopfli.gzipAsync(code, { numiterations: 1 });
 const wasm = Buffer.from(packedModule).toString("base64");
 const parts = {
@@ -203,8 +203,21 @@ const parts = {
   "@WORKER@": worker,
   "@MAIN@": main,
 };
-let page = readFileSync(join(here, "src/page.html"), "utf8");
-for (const [mark, text] of Object.entries(parts)) page = page.replace(mark, () => text);
+const boxParts = {
+  // It hears from the box that serves it, and tells it what was moved.
+  "@CSP@": [
+    `default-src 'none'; script-src ${sha(box)}; connect-src 'self'; style-src 'unsafe-inline'`,
+    "img-src data: blob:; base-uri 'none'; form-action 'none'",
+  ].join("; "),
+  "@STYLE@": style,
+  "@MAIN@": box,
+};
+const filled = (name, parts) =>
+  Object.entries(parts).reduce(
+    (page, [mark, text]) => page.replace(mark, () => text),
+    readFileSync(join(here, "src", name), "utf8"),
+  );
+const page = filled("page.html", parts);
 const packed = gzipSync(page, { level: 9 }).length;
 if (packed > PACKED_MAX) {
   console.error(`the page has ${packed} bytes gzipped, and at most ${PACKED_MAX} are allowed`);
@@ -212,6 +225,11 @@ if (packed > PACKED_MAX) {
 }
 // At once or not at all.
 mkdirSync(dirname(out), { recursive: true });
-writeFileSync(`${out}.part`, page);
-renameSync(`${out}.part`, out);
-console.log(`${out}: ${page.length} bytes, ${packed} gzipped`);
+for (const [path, text] of [
+  [join(dirname(out), "box.html"), filled("box.html", boxParts)],
+  [out, page],
+]) {
+  writeFileSync(`${path}.part`, text);
+  renameSync(`${path}.part`, path);
+}
+console.log(`${out}: ${page.length} bytes, ${packed} gzipped; box.html beside it`);

@@ -1,10 +1,11 @@
 //! The loop: frames are taken as they come, and sent when they are due, by the clock of the system.
 
-use crate::{Ahead, Buffer, Decision, Direction, Frame, Port, Record, Taken};
+use crate::{Ahead, Buffer, Change, Decision, Direction, Frame, Port, Record, Taken};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 use nix::time::ClockId;
+use shoal_bottleneck::LinkError;
 use shoal_measure::Histogram;
 use shoal_trace::WriteError;
 use shoal_units::{Span, Time};
@@ -41,6 +42,9 @@ pub enum Stop {
     /// The record cannot be written.
     #[error(transparent)]
     Record(#[from] WriteError),
+    /// A change is none of this box.
+    #[error(transparent)]
+    Refused(#[from] LinkError),
 }
 
 /// What the box could not do in time, or at all.
@@ -119,6 +123,23 @@ impl Carrier {
         Ok(())
     }
 
+    /// Changes what the box is from now on; a record says so in these words.
+    ///
+    /// # Errors
+    /// [`Stop::Refused`], and the box is as before and can go on; any other [`Stop`] ends it.
+    pub fn change(&mut self, change: &Change, words: &str) -> Result<(), Stop> {
+        let now = self.now();
+        // What happens before is decided by the box as it was, in the replay of a record, too.
+        for way in 0..2 {
+            self.send_by(way, Some(now))?;
+        }
+        change.apply(now, &mut self.ways)?;
+        if let Some(record) = &mut self.record {
+            record.changed(now, words)?;
+        }
+        Ok(())
+    }
+
     /// Ends the record, if one is kept, with what would become of the frames that are inside. Counts of the ways go on
     /// as if these had left.
     ///
@@ -163,9 +184,14 @@ impl Carrier {
 
     /// Sends what is due on a way; when more is.
     fn send(&mut self, way: usize) -> Result<Time, Stop> {
+        self.send_by(way, None)
+    }
+
+    /// Sends what is due on a way by a time, or while this goes on; when more is.
+    fn send_by(&mut self, way: usize, end: Option<Time>) -> Result<Time, Stop> {
         let to = 1 - way;
         loop {
-            let now = self.now();
+            let now = end.unwrap_or_else(|| self.now());
             let leaving = match self.ways[way].next(now) {
                 Ahead::Frame(leaving) => leaving,
                 Ahead::Gone(decision) => {

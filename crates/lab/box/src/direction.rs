@@ -3,7 +3,8 @@
 use crate::{Buffer, Fate, FlowKey, Frame, Payload, set_ce};
 use shoal_aqm::Verdict;
 use shoal_bottleneck::{Bottleneck, Counters, LinkConfig, LinkError, Next};
-use shoal_packet::Backlog;
+use shoal_measure::Histogram;
+use shoal_packet::{Backlog, Class};
 use shoal_units::Time;
 use slab::Slab;
 use std::collections::BTreeMap;
@@ -19,6 +20,8 @@ pub struct Direction {
     flows: BTreeMap<FlowKey, u32>,
     counts: Vec<FlowCount>,
     arrived: u64,
+    /// How long packets waited whose transmission has begun, in ps: by class.
+    waits: [Histogram; 2],
 }
 
 /// A frame that the link holds.
@@ -86,12 +89,15 @@ impl Direction {
     /// As [`Bottleneck::new`].
     pub fn new(link: &LinkConfig, seed: u64) -> Result<Self, LinkError> {
         let unknown = FlowCount { flow: FlowKey::default(), left_bytes: 0, left: 0, marked: 0, dropped: 0 };
+        let mut link = Bottleneck::new(link, seed)?;
+        link.watch_waits();
         Ok(Self {
-            link: Bottleneck::new(link, seed)?,
+            link,
             held: Slab::new(),
             flows: BTreeMap::from([(FlowKey::default(), 0)]),
             counts: vec![unknown],
             arrived: 0,
+            waits: Default::default(),
         })
     }
 
@@ -112,7 +118,12 @@ impl Direction {
 
     /// What happens by `now`, one thing for each question.
     pub fn next(&mut self, now: Time) -> Ahead {
-        match self.link.next(now) {
+        let next = self.link.next(now);
+        for (ecn, waited) in self.link.waits() {
+            let class = if ecn.is_capable() { Class::Ect } else { Class::NotEct };
+            self.waits[class as usize].record(waited.as_picos());
+        }
+        match next {
             Next::Packet(packet) => {
                 // A link of the box sends no packet twice, so that a handle comes once.
                 let Held { mut buffer, payload, number, .. } = self.held.remove(packet.handle as usize);
@@ -159,6 +170,11 @@ impl Direction {
     /// What waits.
     pub fn backlog(&self) -> Backlog {
         self.link.backlog()
+    }
+
+    /// How long packets waited in the queue whose transmission has begun, in ps.
+    pub fn waits(&self, class: Class) -> &Histogram {
+        &self.waits[class as usize]
     }
 
     /// What became of all packets.

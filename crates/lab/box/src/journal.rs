@@ -30,6 +30,19 @@ pub enum Fate {
     },
 }
 
+/// Position in a record's list of interfaces of what is none: notes are frames without a byte that came there.
+pub(crate) const NOTES: u32 = 2;
+/// The last note of a record that is whole.
+pub(crate) const THE_END: &str = "the record ends";
+/// How the comment of a frame begins.
+pub(crate) const CAME: &str = "came at ";
+const CHANGED: &str = "changed at ";
+
+/// The words of a change at this time in a note, if it is one.
+pub(crate) fn change_in(note: &str, at: Time) -> Option<&str> {
+    note.strip_prefix(CHANGED)?.strip_prefix(&seconds(at))?.strip_prefix(": ")
+}
+
 /// Frames in the order in which they came, until it is decided what becomes of them.
 #[derive(Debug, Default)]
 pub struct Journal {
@@ -53,10 +66,21 @@ impl Journal {
             interface: side,
             kept: frame[..read.read_bytes].to_vec(),
             bytes: u32::try_from(frame.len()).unwrap_or(u32::MAX),
-            comment: format!("came at {}, {} bytes, {codepoint}", seconds(at), read.bytes),
+            comment: format!("{CAME}{}, {} bytes, {codepoint}", seconds(at), read.bytes),
         };
         self.entries.push_back(Entry { frame, is_decided: false });
         self.first + self.entries.len() as u64 - 1
+    }
+
+    /// Notes what is no frame: a change of the box in words, or the end.
+    pub fn noted(&mut self, at: Time, words: String) {
+        let frame = CapturedFrame { at, interface: NOTES, kept: Vec::new(), bytes: 0, comment: words };
+        self.entries.push_back(Entry { frame, is_decided: true });
+    }
+
+    /// A change of the box; see [`change_in`].
+    pub fn changed(&mut self, at: Time, words: &str) {
+        self.noted(at, format!("{CHANGED}{}: {words}", seconds(at)));
     }
 
     /// What becomes of a frame is decided.

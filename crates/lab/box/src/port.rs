@@ -3,14 +3,17 @@
 
 use nix::errno::Errno;
 use nix::ifaddrs::getifaddrs;
+use nix::sched::{CloneFlags, setns};
 use nix::sys::socket::sockopt::{RcvBuf, RcvBufForce};
 use nix::sys::socket::{
     AddressFamily, Backlog, ControlMessageOwned, LinkAddr, MsgFlags, SockFlag, SockProtocol, SockType,
     UnixAddr, bind, getsockopt, listen, recvmsg, sendmsg, setsockopt, socket,
 };
 use nix::{getsockopt_impl, setsockopt_impl, sockopt_impl};
+use std::fs::File;
 use std::io::{IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::Path;
 use thiserror::Error;
 
 sockopt_impl!(
@@ -162,6 +165,29 @@ impl Port {
         while port.take(&mut before).map_err(|error| failed("recvmsg", error))? == Taken::Frame {}
         port.newly_missed().map_err(|error| failed("PACKET_STATISTICS", error))?;
         Ok(port)
+    }
+
+    /// Opens an interface of a network namespace, which is a file such as those in `/run/netns`.
+    ///
+    /// # Errors
+    /// [`PortError`].
+    pub fn open_in(namespace: &Path, interface: &str) -> Result<Self, PortError> {
+        let failed = |error| PortError::System {
+            interface: interface.to_owned(),
+            step: "its network namespace",
+            error,
+        };
+        // A thread has a namespace of its own, and what it opens there stays there.
+        let opened = std::thread::scope(|scope| {
+            let inside = scope.spawn(|| {
+                let file = File::open(namespace)
+                    .map_err(|error| failed(error.raw_os_error().map_or(Errno::EIO, Errno::from_raw)))?;
+                setns(file, CloneFlags::CLONE_NEWNET).map_err(failed)?;
+                Self::open(interface)
+            });
+            inside.join()
+        });
+        opened.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
     /// What waiting for frames waits for.

@@ -3,6 +3,7 @@
 import { element } from "./dom";
 import { FLOWS_MAX, type Controls, type Feedback, type Video } from "./plan";
 import { LOSS_PERMILLE, RATE_MBPS, RTT_MS } from "./share";
+import { slider } from "./slider";
 import { meaningOf, term } from "./terms";
 
 /** Names of congestion controls and of presets of hosts: the build has them from the schema of scenarios. */
@@ -31,33 +32,6 @@ const KINDS = [
   { legend: "First kind of flows", colour: "scalable" },
   { legend: "Second kind of flows", colour: "classic" },
 ];
-
-/** A slider with its label and its value. */
-function slider(
-  id: string,
-  label: string | HTMLElement,
-  unit: string,
-  { min, max }: { min: number; max: number },
-  value: number,
-  newRun: boolean,
-  moved: (value: number) => void,
-): HTMLElement {
-  const output = element("output", { for: id }, `${value}${unit}`);
-  const input = element("input", { id, type: "range", min, max, step: 1, value });
-  input.addEventListener("input", () => {
-    output.textContent = `${input.value}${unit}`;
-    input.setAttribute("aria-valuetext", `${input.value}${unit}`);
-    moved(Number(input.value));
-  });
-  input.setAttribute("aria-valuetext", `${value}${unit}`);
-  return element(
-    "div",
-    { class: "field" },
-    element("label", { for: id, class: newRun ? "new-run" : "" }, label),
-    input,
-    output,
-  );
-}
 
 /** Fills the form; `moved` gets the controls after each movement. */
 export function show(form: HTMLElement, controls: Controls, moved: (controls: Controls) => void): void {

@@ -11,7 +11,10 @@ export const PAGE = pathToFileURL(join(ROOT, "python/shoal/_data/page/shoal.html
 /** Longer than anything takes: a limit against hanging, in ms. */
 export const LIMIT = 30_000;
 
-/** Opens the page and gives it to `use`; fails on errors of scripts and on requests for anything but the file. */
+/**
+ * Opens the page and gives it to `use`; fails on errors of scripts and on requests for anything but the file, or what
+ * is below the address of a page that is served.
+ */
 export async function open(
   { address = PAGE, fragment = "", width = 1400, height = 900, dark = false, still = false, before } = {},
   use,
@@ -41,7 +44,10 @@ export async function open(
     page.on("console", (message) => message.type() === "error" && wrong.push(`console: ${message.text()}`));
     page.on(
       "request",
-      (request) => /^(file|blob|data):/.test(request.url()) || wrong.push(`request: ${request.url()}`),
+      (request) =>
+        /^(file|blob|data):/.test(request.url()) ||
+        (address !== PAGE && request.url().startsWith(address)) ||
+        wrong.push(`request: ${request.url()}`),
     );
     if (before) await page.addInitScript(before);
     await page.goto(address + (fragment && `#${fragment}`));

@@ -86,6 +86,8 @@ pub struct ReadError {
     pub path: PathBuf,
     /// What is wrong with it.
     pub reason: String,
+    /// Whether the file ends within a block: what comes before is whole.
+    pub is_cut: bool,
 }
 
 /// Reader of a capture of frames.
@@ -104,7 +106,7 @@ impl FrameReader {
     /// # Errors
     /// If it cannot be read, or is no capture.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
-        let refused = |reason: String| ReadError { path: path.to_owned(), reason };
+        let refused = |reason: String| ReadError { path: path.to_owned(), reason, is_cut: false };
         let system = |error: std::io::Error| refused(error.to_string());
         let file = File::open(path).map_err(system)?;
         let bytes = usize::try_from(file.metadata().map_err(system)?.len()).unwrap_or(MOST_IN_MEMORY);
@@ -112,7 +114,7 @@ impl FrameReader {
             .map_err(|error| refused(worded(&error)))?;
         let mut this =
             Self { reader, path: path.to_owned(), comment: String::new(), interfaces: 0, has_ended: false };
-        this.next_block().map_err(refused)?;
+        this.next_block().map_err(|wrong| refused(wrong.reason))?;
         Ok(this)
     }
 
@@ -122,7 +124,7 @@ impl FrameReader {
     }
 
     /// Reads the next block; the frame in it, if it holds one.
-    fn next_block(&mut self) -> Result<Option<CapturedFrame>, String> {
+    fn next_block(&mut self) -> Result<Option<CapturedFrame>, Wrong> {
         loop {
             let (offset, read) = match self.reader.next() {
                 Ok((offset, PcapBlockOwned::NG(block))) => (offset, read(&block, self.interfaces)),
@@ -131,10 +133,10 @@ impl FrameReader {
                     return Ok(None);
                 }
                 Err(PcapError::Incomplete(_)) => {
-                    self.reader.refill().map_err(|error| worded(&error))?;
+                    self.reader.refill().map_err(|error| Wrong::of(&error))?;
                     continue;
                 }
-                Err(error) => return Err(worded(&error)),
+                Err(error) => return Err(Wrong::of(&error)),
             };
             self.reader.consume(offset);
             match read? {
@@ -156,13 +158,32 @@ impl Iterator for FrameReader {
             match self.next_block() {
                 Ok(Some(frame)) => return Some(Ok(frame)),
                 Ok(None) => {}
-                Err(reason) => {
+                Err(Wrong { reason, is_cut }) => {
                     self.has_ended = true;
-                    return Some(Err(ReadError { path: self.path.clone(), reason }));
+                    return Some(Err(ReadError { path: self.path.clone(), reason, is_cut }));
                 }
             }
         }
         None
+    }
+}
+
+/// What is wrong with a block, and whether that is that the file ends in it.
+struct Wrong {
+    reason: String,
+    is_cut: bool,
+}
+
+impl Wrong {
+    fn of<I>(error: &PcapError<I>) -> Self {
+        let is_cut = matches!(error, PcapError::UnexpectedEof | PcapError::Incomplete(_));
+        Self { reason: worded(error), is_cut }
+    }
+}
+
+impl From<String> for Wrong {
+    fn from(reason: String) -> Self {
+        Self { reason, is_cut: false }
     }
 }
 
