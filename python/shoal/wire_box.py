@@ -252,9 +252,12 @@ def _parts(record: Path) -> list[Path]:
 
 
 def become_punctual() -> bool:
-    """Give this process real-time priority; false if the system does not let it (CAP_SYS_NICE)."""
+    """Give this process real-time priority; false if the system does not let it (CAP_SYS_NICE).
+
+    Processes that it begins do not have it.
+    """
     try:
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
+        os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(50))
     except PermissionError:
         return False
     return True

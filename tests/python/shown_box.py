@@ -64,7 +64,8 @@ def main() -> None:
     print(page.address, flush=True)
     while not select.select([sys.stdin], [], [], STEP_S)[0]:
         box.steps += 1
-        page.show(box, box.counts())
+        video = {"of": box.steps, "late": box.steps // 2, "recent": [False, True] * min(25, box.steps)}
+        page.show(box, box.counts(), {"video over CUBIC": video})
         for _ in page.move(box):
             print(json.dumps(box.moved), flush=True)
     page.close()

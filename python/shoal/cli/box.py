@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
@@ -21,7 +20,10 @@ from shoal.cli.declare import argument, option
 from shoal.words import count_of
 
 if TYPE_CHECKING:
+    from shoal.linux.box_page import BoxPage
+    from shoal.linux.demo import Hosts
     from shoal.scenario import Scenario
+    from shoal.wire_box import WireBox
 
 
 _Inside = Annotated[str | None, option("--in", "IF", "Interface whose frames pass the queue, on the senders' side.")]
@@ -118,8 +120,8 @@ def _scenario(file: Path | None, rate: str | None, aqm: str, rtt: str, changes: 
         raise UsageError("a box has the bottleneck of a scenario, or a --rate", hint="give one of them")
     if file is not None:
         return options.read_scenario(file, changes)
-    keys: Any = {"duration": "1 s", "bottleneck": {"rate": _spaced(rate or ""), "aqm": {"kind": aqm}}}
-    scenario = Scenario.from_keys(keys | {"flows": [{"cc": "cubic", "rtt": _spaced(rtt)}]})
+    keys: Any = {"duration": "1 s", "bottleneck": {"rate": spaced(rate or ""), "aqm": {"kind": aqm}}}
+    scenario = Scenario.from_keys(keys | {"flows": [{"cc": "cubic", "rtt": spaced(rtt)}]})
     return scenario.set_text(*map(options.pair_of, changes)) if changes else scenario
 
 
@@ -132,9 +134,12 @@ def carry(
     pcap: Path | None = None,
     page: bool = False,
     namespace: Path | None = None,
-    begun: Callable[[], None] = lambda: None,
+    hosts: Hosts | None = None,
 ) -> dict[str, Any]:
-    """Carry frames until the time is up or somebody interrupts, and give the counts; `begun` is called in between."""
+    """Carry frames until the time is up or somebody interrupts, and give the counts.
+
+    Hosts of a demonstration begin to send when the box is there, and name its flows.
+    """
     from shoal.cli.box_live import display
     from shoal.files import is_capture, reserved_file
     from shoal.linux.box_page import BoxPage
@@ -145,7 +150,6 @@ def carry(
             record.enter_context(reserved_file(pcap, is_capture, what="capture of shoal", option="--pcap"))
         running = WireBox(scenario, *interfaces, seed=seed, pcap=pcap, namespace=namespace)
         record.callback(running.close)
-        # Its process has the priority of all others, since it begins before the box gets more.
         shows = BoxPage(scenario, " and ".join(interfaces)) if page else None
         if shows is not None:
             record.callback(shows.close)
@@ -154,26 +158,44 @@ def carry(
             talk.warning("no real-time priority (CAP_SYS_NICE): frames may leave late when the machine has other work")
         ends = "" if ends_s is not None else "; Ctrl-C ends it"
         talk.note(f"carrying frames between {interfaces[0]} and {interfaces[1]}{ends}")
-        begun()
-        counts = running.counts()
+        if hosts is not None:
+            hosts.send()
+        counts = _named(running.counts(), hosts)
         with display(counts) as shown:
             try:
-                for counts in running.run(ends_s):
+                for numbers in running.run(ends_s):
+                    counts = _named(numbers, hosts)
                     shown.show(counts)
                     if shows is not None:
-                        shows.show(running, counts)
-                        for said in shows.move(running):
-                            talk.note(said)
+                        _show(shows, running, counts, hosts)
             except KeyboardInterrupt:
-                counts = running.counts()
+                counts = _named(running.counts(), hosts)
     if pcap is not None:
         talk.note(f"wrote {pcap}")
     return counts
 
 
+def _named(counts: dict[str, Any], hosts: Hosts | None) -> dict[str, Any]:
+    """The counts with the names of the flows, if there are hosts that know them."""
+    if hosts is not None:
+        hosts.look()
+        for way in counts["ways"]:
+            for flow in way["flows"]:
+                flow["flow"] = hosts.label(flow["flow"])
+    return counts
+
+
+def _show(page: BoxPage, box: WireBox, counts: dict[str, Any], hosts: Hosts | None) -> None:
+    """Show the counts on the page, and do what its readers want."""
+    videos = {} if hosts is None else {name: asdict(video) for name, video in hosts.videos.items()}
+    page.show(box, counts, videos)
+    for said in page.move(box):
+        talk.note(said)
+
+
 def _ends(duration: str) -> str:
     """The change of a scenario that gives it this duration."""
-    return f"duration={_spaced(duration)}"
+    return f"duration={spaced(duration)}"
 
 
 def _replay(record: Path, *, is_json: bool) -> None:
@@ -202,7 +224,7 @@ def _replay(record: Path, *, is_json: bool) -> None:
         raise Exit(1)
 
 
-def _spaced(text: str) -> str:
+def spaced(text: str) -> str:
     """A quantity as scenarios write it, also if there is no space before its unit."""
     return re.sub(r"^\s*([0-9.]+)\s*([A-Za-z/]+)\s*$", r"\1 \2", text)
 

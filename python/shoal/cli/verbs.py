@@ -99,6 +99,11 @@ VERBS = {
         "box",
         "Carry frames between two interfaces through a bottleneck, with the queue that the simulator has.",
     ),
+    "demo": Verb(
+        "demo",
+        "demo",
+        "Show a box on this machine alone: its own kernel sends through it between network namespaces.",
+    ),
     "bpf": Verb(
         "bpf",
         "app",

@@ -12,7 +12,7 @@ import re
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -58,7 +58,9 @@ class BoxPage:
 
     def __init__(self, scenario: Scenario, title: str) -> None:
         if not page_file.is_file():
-            raise OutputError("this checkout has no page yet", hint="`make page` builds it (needs node and npm)")
+            raise OutputError(
+                "this checkout has no page yet", hint="`make page` builds it (needs node and npm); the table needs none"
+            )
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         command = [sys.executable, "-m", "shoal.linux.box_server", str(theirs.fileno()), str(page_file)]
         # An interrupt of the terminal is for the box, which ends the server by closing their connection.
@@ -86,11 +88,11 @@ class BoxPage:
             raise OutputError("the page cannot be served", hint="leave --page out, and look at the table") from None
         self._socket.setblocking(False)
 
-    def show(self, box: Box, counts: dict[str, Any]) -> None:
-        """Show what has happened since the last time."""
+    def show(self, box: Box, counts: dict[str, Any], videos: Mapping[str, Any] | None = None) -> None:
+        """Show what has happened since the last time, and what is known of videos that go through the box."""
         for delays, gained in zip(self._delays, box.waits(), strict=True):
             delays.extend(gained)
-        if self._send(news(counts, self._before, self._delays)):
+        if self._send({**news(counts, self._before, self._delays), "videos": videos or {}}):
             self._before, self._delays = counts, [[], []]
 
     def move(self, box: Box) -> Iterator[str]:

@@ -46,6 +46,8 @@ type FromBox =
       waiting_packets: number;
       /** Triples from s, to s, packets: of ECN-capable packets and of all others. */
       delays: [number[], number[]];
+      /** Frames of videos that go through the box, by name. */
+      videos: { [name: string]: { of: number; late: number; recent: boolean[] } };
       late_us: number;
       lost_by_box: number;
     }
@@ -86,6 +88,8 @@ const histories = {
 const recent = CLASSES.map(() => new DelayWindow(RECENT_S));
 const step = CLASSES.map(() => new DelayWindow(Infinity));
 let stepSince = 0;
+/** Marks and drops since then. */
+let signalled = [0, 0];
 /** Flows in the order in which they were first seen, which gives them their colours. */
 const known: string[] = [];
 let last: News | null = null;
@@ -147,6 +151,7 @@ function alarm(text: string): void {
 }
 
 function take(news: News): void {
+  if (!last) stepSince = news.at_s - news.over_s;
   last = news;
   const perS = 1 / (news.over_s || 1);
   for (const { flow } of news.flows) if (!known.includes(flow)) known.push(flow);
@@ -155,14 +160,17 @@ function take(news: News): void {
     news.flows.map(({ flow, bytes }): [string, number] => [flow, bytes * 8e-6 * perS]),
   );
   histories.waiting.push(news.at_s, [["packets", news.waiting_packets]]);
-  histories.signals.push(news.at_s, [
-    ["marks", news.marked * perS],
-    ["drops", news.dropped * perS],
-  ]);
+  signalled = signalled.map((count, i) => count + (i === 0 ? news.marked : news.dropped));
   for (const windows of [recent, step])
     news.delays.forEach((ranges, i) => windows[i]?.push(news.at_s, Float64Array.from(ranges)));
-  if (news.at_s - stepSince < STEP_S) return;
+  const stepS = news.at_s - stepSince;
+  if (stepS < STEP_S) return;
   stepSince = news.at_s;
+  histories.signals.push(
+    news.at_s,
+    signalled.map((count, i): [string, number] => [signals[i]?.label ?? "", count / stepS]),
+  );
+  signalled = [0, 0];
   histories.delay.push(
     news.at_s,
     CLASSES.map((name, i): [string, number | null] => {
@@ -192,6 +200,7 @@ function draw(): void {
   show(plots.waiting, histories.waiting, [{ label: "packets", colour: "third" }], ["packets"]);
   show(plots.signals, histories.signals, signals, ["marks", "drops"]);
   table(last);
+  videos(last.videos);
   at("clock").textContent = `${last.at_s.toFixed(1)} s`;
 }
 
@@ -211,6 +220,19 @@ function say({ bytes, over_s, others, late_us, lost_by_box }: News): string {
   if (others.flows > 0) parts.push(` ${others.flows} more flows have ${rate(others.bytes)} together.`);
   at("words").replaceChildren(...parts);
   return parts.map((part) => (typeof part === "string" ? part : part.textContent)).join("");
+}
+
+/** The last frames of each video. */
+function videos(of: News["videos"]): void {
+  const shown = Object.entries(of).flatMap(([name, { of, late, recent }]) => {
+    const text = `${name}: ${late} of ${of} frames late`;
+    const frames = recent.map((isLate) => element("span", { class: isLate ? "late" : "" }));
+    return [
+      element("h3", {}, `${text}; the last two seconds, frames on time (filled) and late (hollow)`),
+      element("div", { class: "frames", role: "img", "aria-label": text }, ...frames),
+    ];
+  });
+  at("videos").replaceChildren(...shown);
 }
 
 /** The flows of the last seconds, which is the legend of their rates, too. */

@@ -37,6 +37,8 @@ test("flows, delays, marks and drops of a box are shown as they come", () =>
         "10.9.0.1:5001 > 10.9.0.2:443, TCP10.0 Mbit/s400",
         "10.9.0.1:5002 > 10.9.0.2:443, TCP10.0 Mbit/s010",
       ]);
+      assert.match(await page.textContent("#videos"), /^video over CUBIC: \d+ of \d+ frames late; the last two/);
+      assert.ok((await page.$$("#videos .late")).length >= 25);
       const words = await page.textContent("#words");
       assert.match(words, /^Now 20\.0 Mbit\/s leave the queue; packets that are ECN-capable wait 1\.00 ms/);
       assert.match(words, /not ECN-capable wait 15\.0 ms .*at most 7 us late/);

@@ -1,0 +1,115 @@
+"""Three network namespaces in a row for the demonstration: a sender, a box and a receiver on one machine.
+
+The namespaces have names, so that a process that is killed leaves them behind; the next one removes them. An address
+that the kernel itself gives up with the process says whether somebody uses them.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import socket
+import subprocess
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from shoal.linux.errors import LinuxError
+
+_folder = Path("/run/netns")
+# Their numbers in the masks of /proc/self/status (include/uapi/linux/capability.h).
+_capabilities = {"CAP_NET_ADMIN": 12, "CAP_NET_RAW": 13, "CAP_SYS_ADMIN": 21}
+_names = {end: f"shoal-demo-{end}" for end in ("sender", "box", "receiver")}
+
+SENDER = "10.9.0.1"
+#: Two addresses of the receiver: senders ask for ECN on the way to the second.
+RECEIVER, RECEIVER_ECN = "10.9.0.2", "10.9.0.3"
+
+
+class Namespaces:
+    """The namespaces, as long as the context lasts.
+
+    The box is between the interfaces ``left`` and ``right`` of its namespace. Hosts send packets that are not merged.
+
+    Raises
+    ------
+    LinuxError
+        A capability or `ip` lacks, somebody else has the namespaces, or the system refuses to make them.
+    """
+
+    def __enter__(self) -> Self:
+        _check()
+        self._claim = socket.socket(socket.AF_UNIX)
+        try:
+            self._claim.bind("\0shoal-demo")
+        except OSError as error:
+            self._claim.close()
+            if error.errno == errno.EADDRINUSE:
+                raise LinuxError("another demonstration runs on this machine", hint="end it first") from None
+            raise
+        try:
+            _remove()
+            _build()
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            _remove()
+        finally:
+            self._claim.close()
+
+    @property
+    def box(self) -> Path:
+        """The namespace of the box, as a file."""
+        return _folder / _names["box"]
+
+    def inside(self, end: str, *words: str) -> list[str]:
+        """A command in the namespace of an end: ``sender``, ``box`` or ``receiver``."""
+        return ["ip", "netns", "exec", _names[end], *words]
+
+
+def _check() -> None:
+    if shutil.which("ip") is None:
+        raise LinuxError("`ip` is missing", hint="it is in the package iproute2 of most distributions")
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    held = int(next(line for line in status.splitlines() if line.startswith("CapEff:")).split()[1], 16)
+    if lacking := [name for name, number in _capabilities.items() if not held >> number & 1]:
+        raise LinuxError(
+            f"network namespaces and the box need {', '.join(lacking)}", hint="run it as root: sudo shoal demo"
+        )
+
+
+def _build() -> None:
+    for name in _names.values():
+        _ip("netns", "add", name)
+    sender, box, receiver = _names.values()
+    for name, mine, theirs in ((sender, "a", "left"), (receiver, "b", "right")):
+        _ip("-n", box, "link", "add", "name", theirs, "type", "veth", "peer", "name", mine, "netns", name)
+        _ip("-n", box, "link", "set", "dev", theirs, "up")
+        # Hosts that speak IPv4 alone need not talk about addresses of IPv6.
+        _ip("-n", name, "link", "set", "dev", mine, "addrgenmode", "none")
+        _ip("-n", name, "link", "set", "dev", mine, "gso_max_segs", "1", "up")
+    _ip("-n", sender, "address", "add", f"{SENDER}/24", "dev", "a")
+    for address in (RECEIVER, RECEIVER_ECN):
+        _ip("-n", receiver, "address", "add", f"{address}/24", "dev", "b")
+    _ip("-n", sender, "route", "add", f"{RECEIVER_ECN}/32", "dev", "a", "features", "ecn")
+
+
+def _remove() -> None:
+    """Remove the namespaces that there are; interfaces go with them."""
+    for name in _names.values():
+        if (_folder / name).exists():
+            _ip("netns", "delete", name)
+
+
+def _ip(*words: str) -> None:
+    done = subprocess.run(["ip", *words], capture_output=True, text=True, check=False, env=os.environ | {"LC_ALL": "C"})  # noqa: S603, S607
+    if done.returncode != 0:
+        said = done.stderr.strip() or f"exit code {done.returncode}"
+        raise LinuxError(f"`ip {' '.join(words)}`: {said}", hint="a container may forbid network namespaces")
