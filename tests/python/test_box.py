@@ -363,6 +363,18 @@ def test_what_is_no_pair_of_interfaces_is_refused(wire: Wire) -> None:
     assert (code, "MTU of 1400" in said) == (6, True)
 
 
+@pytest.mark.parametrize(
+    ("impairment", "said"),
+    [("duplicate=0.1", "a box sends no packet twice"), ("clear_ecn=true", "a box clears no codepoint")],
+)
+def test_an_impairment_that_no_box_has_is_refused(wire: Wire, impairment: str, said: str) -> None:
+    change = ("--set", f"bottleneck.impairments.{impairment}")
+    code, err = shown(wire, "--in", "left", "--out", "right", *change)
+    assert (code, said in err) == (3, True), err
+    assert f"hint: leave `{impairment.partition('=')[0]}` out" in err
+    assert shown(wire, "--in", "left", "--out", "right", "--set", "bottleneck.impairments.loss=0.1")[0] == 0
+
+
 def test_a_second_box_is_refused_and_a_killed_one_leaves_nothing(wire: Wire) -> None:
     state = [wire.inside(1, "ip", "-d", "-o", "link", "show", "dev", name) for name in ("left", "right")]
 
