@@ -54,7 +54,7 @@ class MadeUpBox:
 
     def change(self, key: str, value: str) -> None:
         if value.startswith("13 "):
-            raise ScenarioError("not this number")
+            raise ScenarioError("error: not this number\n --> --set:1:1\n")
         self.moved.append((key, value))
 
 

@@ -20,6 +20,7 @@ from shown_box import MadeUpBox, scenario
 from shoal.errors import OutputError
 from shoal.linux import box_page
 from shoal.linux.box_page import BoxPage, controls, news
+from shoal.scenario import Scenario
 
 PAGE = b"<!doctype html>\n<p>a page"
 JSON = {"Content-Type": "application/json"}
@@ -190,6 +191,15 @@ def test_news_are_of_the_time_between_two_counts_and_of_few_flows() -> None:
     assert [flow["bytes"] for flow in said["flows"]] == [250_000, 250_000, *range(14, 4, -1)]
     # Those that sent 1, 2, 3 and 4 bytes.
     assert said["others"] == {"flows": 4, "bytes": 10}
+
+
+def test_a_round_trip_has_the_delay_of_the_bottleneck_in_it() -> None:
+    least = [controls(scenario(delay=delay))[1]["min"] for delay in ("5 ms", "5 us", "0 s")]
+    assert least == [5.0, 0.0, 0.0]
+
+
+def test_a_topology_has_a_page_without_controls() -> None:
+    assert controls(Scenario.named("parking-lot")) == []
 
 
 @pytest.mark.parametrize(

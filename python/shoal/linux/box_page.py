@@ -68,11 +68,11 @@ class BoxPage:
             command, pass_fds=[theirs.fileno()], start_new_session=True
         )
         theirs.close()
-        bottleneck: Any = scenario.resolved["bottleneck"]
+        kind = _bottleneck(scenario).get("aqm", {}).get("kind", "of the first link")
         self._about: dict[str, Any] = {
             "type": "about",
             "title": title,
-            "queue": bottleneck["aqm"]["kind"],
+            "queue": kind,
             "controls": controls(scenario),
         }
         self._keys = {control["key"] for control in self._about["controls"]}
@@ -105,7 +105,8 @@ class BoxPage:
                 box.change(key, value)
                 yield f"moved: {key}={value}"
             except ScenarioError as refused:
-                error = str(refused)
+                # Where it stands in a file means nothing to whoever has moved a slider.
+                error = str(refused).splitlines()[0].removeprefix("error: ")
                 yield f"not moved: {key}={value}: {error}"
             self._send({"type": "moved", "key": key, "value": value, "error": error})
 
@@ -175,22 +176,38 @@ def news(counts: dict[str, Any], before: dict[str, Any], delays: list[list[float
 
 def controls(scenario: Scenario) -> list[dict[str, Any]]:
     """What can be moved while a box of this scenario runs: keys with labels, units, values and ranges."""
-    bottleneck: Any = scenario.resolved["bottleneck"]
+    bottleneck = _bottleneck(scenario)
+    round_trip = scenario.resolved["flows"][0].get("rtt")
+    there, trip = _quantity(bottleneck.get("delay")), _quantity(round_trip)
+    # The way there is a part of the round trip.
+    least = there[0] if there and trip and there[1] == trip[1] else 0.0
     moved = [
         _control("bottleneck.rate", "Rate", bottleneck.get("rate")),
-        _control("flows[0].rtt", "Round trip", scenario.resolved["flows"][0].get("rtt"), least=0.0),
+        _control("flows[0].rtt", "Round trip", round_trip, least),
     ]
-    if target := _targets.get(bottleneck["aqm"]["kind"]):
-        moved.append(_control(f"bottleneck.aqm.{target}", target.capitalize(), bottleneck["aqm"].get(target)))
+    law = bottleneck.get("aqm", {})
+    if target := _targets.get(law.get("kind", "")):
+        moved.append(_control(f"bottleneck.aqm.{target}", target.capitalize(), law.get(target)))
     return [control for control in moved if control is not None]
 
 
-def _control(key: str, label: str, value: Any, least: float | None = None) -> dict[str, Any] | None:
-    """A slider around a quantity; none if it is no number with a unit."""
+def _bottleneck(scenario: Scenario) -> dict[str, Any]:
+    """The keys of the bottleneck; none in a topology of nodes and links, where the box has the first link."""
+    keys: Any = scenario.resolved.get("bottleneck")
+    return dict(keys or {})
+
+
+def _quantity(value: Any) -> tuple[float, str] | None:
+    """A number and its unit, if it is both."""
     read = re.fullmatch(r"([0-9.]+) ([A-Za-z/]+)", str(value))
-    if read is None or not float(read[1]) > 0:
+    return None if read is None else (float(read[1]), read[2])
+
+
+def _control(key: str, label: str, value: Any, least: float | None = None) -> dict[str, Any] | None:
+    """A slider around a quantity; none if it is no number with a unit, or nothing."""
+    number, unit = _quantity(value) or (0.0, "")
+    if not number > 0:
         return None
-    number, unit = float(read[1]), read[2]
     # Steps of 1, 2 or 5 of a power of ten, about a hundred of them to twice the value.
     power = 10.0 ** math.floor(math.log10(number / 50))
     step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= number / 50)

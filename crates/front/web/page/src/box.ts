@@ -81,6 +81,8 @@ const plots = {
 };
 const histories = {
   rates: new History(SPAN_S),
+  marks: new History(SPAN_S),
+  drops: new History(SPAN_S),
   delay: new History(SPAN_S),
   waiting: new History(SPAN_S),
   signals: new History(SPAN_S),
@@ -129,6 +131,7 @@ function control({ key, label, unit, value, min, max, step }: Control): HTMLElem
     timer ||= setTimeout(send, MOVE_MS) as unknown as number;
   });
   made.dataset["key"] = key;
+  made.dataset["held"] = `${value} ${unit}`;
   return made;
 }
 
@@ -136,13 +139,18 @@ function control({ key, label, unit, value, min, max, step }: Control): HTMLElem
 function moved({ key, value, error }: Extract<FromBox, { type: "moved" }>): void {
   const field = document.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`);
   const label = field?.querySelector("label")?.textContent ?? key;
-  if (error !== null) return void note(`${label} ${value} is refused: ${error}`);
-  note(`${label} is ${value} since ${(last?.at_s ?? 0).toFixed(1)} s.`);
+  if (error === null) note(`${label} is ${value} since ${(last?.at_s ?? 0).toFixed(1)} s.`);
+  else note(`${label} ${value} is refused: ${error}`);
   const input = field?.querySelector("input");
   const output = field?.querySelector("output");
-  if (!input || !output || document.activeElement === input) return;
-  input.value = `${Number.parseFloat(value)}`;
-  output.textContent = value;
+  if (!field || !input || !output) return;
+  if (error === null) field.dataset["held"] = value;
+  // What a hand holds is not taken from it, unless the box has it otherwise.
+  else if (document.activeElement === input) input.blur();
+  if (document.activeElement === input) return;
+  const held = field.dataset["held"] ?? value;
+  input.value = `${Number.parseFloat(held)}`;
+  output.textContent = held;
 }
 
 function alarm(text: string): void {
@@ -155,10 +163,14 @@ function take(news: News): void {
   last = news;
   const perS = 1 / (news.over_s || 1);
   for (const { flow } of news.flows) if (!known.includes(flow)) known.push(flow);
-  histories.rates.push(
-    news.at_s,
-    news.flows.map(({ flow, bytes }): [string, number] => [flow, bytes * 8e-6 * perS]),
-  );
+  const push = (history: History, of: (gained: Gained) => number) =>
+    history.push(
+      news.at_s,
+      news.flows.map((gained): [string, number] => [gained.flow, of(gained)]),
+    );
+  push(histories.rates, ({ bytes }) => bytes * 8e-6 * perS);
+  push(histories.marks, ({ marked }) => marked * perS);
+  push(histories.drops, ({ dropped }) => dropped * perS);
   histories.waiting.push(news.at_s, [["packets", news.waiting_packets]]);
   signalled = signalled.map((count, i) => count + (i === 0 ? news.marked : news.dropped));
   for (const windows of [recent, step])
@@ -199,7 +211,7 @@ function draw(): void {
   show(plots.delay, histories.delay, ofClasses, CLASSES);
   show(plots.waiting, histories.waiting, [{ label: "packets", colour: "third" }], ["packets"]);
   show(plots.signals, histories.signals, signals, ["marks", "drops"]);
-  table(last);
+  table();
   videos(last.videos);
   at("clock").textContent = `${last.at_s.toFixed(1)} s`;
 }
@@ -224,30 +236,30 @@ function say({ bytes, over_s, others, late_us, lost_by_box }: News): string {
 
 /** The last frames of each video. */
 function videos(of: News["videos"]): void {
-  const shown = Object.entries(of).flatMap(([name, { of, late, recent }]) => {
+  const shown = Object.entries(of).flatMap(([name, { of, late, recent }]): HTMLElement[] => {
     const text = `${name}: ${late} of ${of} frames late`;
     const frames = recent.map((isLate) => element("span", { class: isLate ? "late" : "" }));
     return [
-      element("h3", {}, `${text}; the last two seconds, frames on time (filled) and late (hollow)`),
+      element("h3", {}, text),
       element("div", { class: "frames", role: "img", "aria-label": text }, ...frames),
     ];
   });
+  const hint = element("p", { class: "hint" }, "The last frames: on time (filled) and late (hollow).");
+  if (shown.length > 0) shown.push(hint);
   at("videos").replaceChildren(...shown);
 }
 
 /** The flows of the last seconds, which is the legend of their rates, too. */
-function table(news: News): void {
-  const here = new Map(news.flows.map((flow) => [flow.flow, flow]));
+function table(): void {
+  const mean = (history: History, flow: string) => history.mean(flow, RECENT_S) ?? 0;
   const rows = [...histories.rates.lines.keys()]
-    .map((flow) => ({ flow, mean: histories.rates.mean(flow, RECENT_S) ?? 0 }))
-    .sort((one, other) => known.indexOf(one.flow) - known.indexOf(other.flow))
-    .map(({ flow, mean }) => {
+    .sort((one, other) => known.indexOf(one) - known.indexOf(other))
+    .map((flow) => {
       const { colour, dash } = lineOf(flow);
       const mark = element("i", { class: dash ? "dashed" : "" });
       mark.style.borderColor = `var(--${colour})`;
-      const perS = (count = 0) => (count / (news.over_s || 1)).toFixed(0);
-      const gained = here.get(flow);
-      const cells = [mbps(mean), perS(gained?.marked), perS(gained?.dropped)];
+      const perS = (history: History) => mean(history, flow).toFixed(1);
+      const cells = [mbps(mean(histories.rates, flow)), perS(histories.marks), perS(histories.drops)];
       return element(
         "tr",
         {},
@@ -255,7 +267,7 @@ function table(news: News): void {
         ...cells.map((cell) => element("td", {}, cell)),
       );
     });
-  const heads = ["Flow", `Rate, mean of ${RECENT_S} s`, "Marks per s", "Drops per s"];
+  const heads = [`Flow, mean of ${RECENT_S} s`, "Rate", "Marks per s", "Drops per s"];
   at("flows").replaceChildren(
     element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)))),
     element("tbody", {}, ...rows),
