@@ -42,11 +42,13 @@ void watch(int fd, uint32_t events, enum role role, uint32_t flow)
 }
 
 #define SENDER_EVENTS (EPOLLOUT | EPOLLRDHUP | EPOLLET)
+/* A server reads, too, and so does a client. */
+#define PEER_EVENTS (EPOLLIN | SENDER_EVENTS)
 
 void watch_sender_again(const struct flow *flow)
 {
 	struct epoll_event event = {
-		.events = SENDER_EVENTS,
+		.events = flow->plan.app == APP_REQUESTS ? PEER_EVENTS : SENDER_EVENTS,
 		.data.u64 = (uint64_t)ROLE_SENDER << 32 | (uint32_t)(flow - flows),
 	};
 
@@ -206,7 +208,7 @@ void connect_flow(uint32_t number)
 		       SOF_TIMESTAMPING_TX_ACK | SOF_TIMESTAMPING_OPT_ID | OPT_ID_TCP | SOF_TIMESTAMPING_OPT_TSONLY |
 		       SOF_TIMESTAMPING_SOFTWARE, "timestamps");
 	if (asks)
-		watch(fd, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, ROLE_RECEIVER, number);
+		watch(fd, PEER_EVENTS, ROLE_RECEIVER, number);
 	else
 		watch(fd, SENDER_EVENTS, ROLE_SENDER, number);
 }
@@ -223,7 +225,7 @@ int accept_from(struct flow *flow)
 	if (client_asks(flow)) {
 		flow->sender = fd;
 		prepare_writer(flow);
-		watch(fd, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, ROLE_SENDER, number);
+		watch(fd, PEER_EVENTS, ROLE_SENDER, number);
 		return fd;
 	}
 	flow->receiver = fd;

@@ -100,7 +100,13 @@ def test_an_encoder_follows_accurate_marks(image: Image) -> None:
     """And the pace that Prague sets itself; no frame is late."""
     queue = {"bottleneck.aqm.kind": "dualpi2", "duration": "20 s", "warmup": "2 s"}
     pair = both(f'cc = "prague-0.7", rtt = "20 ms", app = {ENCODER}', image, **queue)
-    assert_same_frames(pair, "p5", "mean", "p95")
+    # The 5 % quantile was to agree within 2 %, too. Since no packet of a frame has PSH but its last, it is 2.05 % apart
+    # (0.7 % before), and the marks 0.2 % (13 % before).
+    assert_same_frames(pair, "mean", "p95")
+    sizes = [run.groups[0]["frames"]["size_bytes"]["p5"] for run in pair]
+    assert sizes[1] == pytest.approx(sizes[0], rel=0.03)
+    marks = [run.groups[0]["totals"]["marks_seen"] for run in pair]
+    assert marks[1] == pytest.approx(marks[0], rel=0.02)
     assert pair[1].groups[0]["frames"]["late"] == 0
 
 
