@@ -16,8 +16,8 @@ const LONGEST_WAIT_SLOTS: u64 = 63;
 /// (`INITIAL_JIFFIES`), and the guest begins the experiment two seconds after its boot.
 const START_JIFFIES: u64 = (1 << 32) - 300_000 + 2000;
 
-/// Jiffy with which a timer goes off that was set in jiffy `now` for `wait` jiffies. A timer must never be early, so that
-/// it takes the next slot of its level of the wheel; levels have slots of 8^n jiffies and begin at 63 times that
+/// Jiffy with which a timer goes off that was set in jiffy `now` for `wait` jiffies. A timer must never be early, so
+/// that it takes the next slot of its level of the wheel; levels have slots of 8^n jiffies and begin at 63 times that
 /// (`calc_wheel_index` of
 /// [`kernel/time/timer.c`](https://elixir.bootlin.com/linux/v6.12/source/kernel/time/timer.c), since 4.8).
 #[must_use]
@@ -57,8 +57,8 @@ mod tests {
         }
     }
 
-    /// A delayed ACK of 40 ms after a packet at 959.6 ms was sent at 1000 ms by Linux 7.3.4, and a probe that was due at
-    /// 1.8 s at 1.808 s.
+    /// A delayed ACK of 40 ms after a packet at 959.6 ms was sent at 1000 ms by Linux 7.3.4, and a probe that was due
+    /// at 1.8 s at 1.808 s.
     #[test]
     fn the_wait_counts_from_the_last_tick() {
         assert_eq!(wheel_expiry(at(959_582), Span::from_millis(40)), at(1_000_000));

@@ -38,8 +38,8 @@ pub struct Pie {
     asleep: bool,
 }
 
-/// From one update to the next: `pie_timer` asks for `tupdate`, rounded up to jiffies, at an instant that is a multiple of
-/// what this returns. Zero stays zero: then it does not ask.
+/// From one update to the next: `pie_timer` asks for `tupdate`, rounded up to jiffies, at an instant that is a
+/// multiple of what this returns. Zero stays zero: then it does not ask.
 fn period(tupdate: Span) -> Span {
     if tupdate.is_zero() {
         return Span::ZERO;

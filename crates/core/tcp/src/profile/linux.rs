@@ -146,8 +146,8 @@ pub struct Linux {
     pub window_use: WindowUse,
     /// Number of ACKs sent immediately at the start of a connection and after loss or idle (quick-ACK mode).
     pub quick_acks: u32,
-    /// Whether timers wait for a slot of the kernel's timer wheel ([`shoal_units::wheel_expiry`], Linux since 4.8), or go
-    /// off when they are due (the wheel of before was exact to a tick, which is not modelled).
+    /// Whether timers wait for a slot of the kernel's timer wheel ([`shoal_units::wheel_expiry`], Linux since 4.8), or
+    /// go off when they are due (the wheel of before was exact to a tick, which is not modelled).
     pub timer_wheel: bool,
     /// Shortest delayed-ACK timeout.
     pub delack_min: Span,
