@@ -284,8 +284,8 @@ def other_kernel(page: str) -> str:
     return named[1] if named and has_kernel() and named[1] != kernel_build() else ""
 
 
-# The last commit in which numbers of many pages have changed on purpose: timers of Linux wait for a slot of the kernel's
-# wheel. What was recorded before is no longer what the simulator gives, until it is recorded again.
+# The last commit in which numbers of many pages have changed on purpose: timers of Linux wait for a slot of the
+# kernel's wheel. What was recorded before is no longer what the simulator gives, until it is recorded again.
 RESULTS_CHANGED = "587e178d"
 
 
