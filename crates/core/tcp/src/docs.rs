@@ -18,9 +18,8 @@ const PACING: Difference = Difference::new(
     "what_the_window_allows_leaves_at_once",
 );
 const CLOCK: Difference = Difference::new(
-    "RTT samples and times to wait are exact, in picoseconds; the kernel counts delayed ACKs in jiffies. Timers of \
-     Linux 6 take the slots of the kernel's timer wheel at 1000 Hz on hosts that booted two seconds before the \
-     experiment; those of older kernels go off at the exact instant.",
+    "RTT samples and times to wait are exact; the kernel counts delayed ACKs in jiffies. Timers of Linux 6 take the \
+     slots of the kernel's timer wheel, at 1000 Hz and two seconds after the boot; those of older kernels are exact.",
     "a_timer_that_is_due_waits_for_its_slot",
 );
 const TIMESTAMPS: Difference = Difference::new(

@@ -21,6 +21,7 @@ const START_JIFFIES: u64 = (1 << 32) - 300_000 + 2000;
 /// (`calc_wheel_index` of
 /// [`kernel/time/timer.c`](https://elixir.bootlin.com/linux/v6.12/source/kernel/time/timer.c), since 4.8).
 #[must_use]
+#[inline(never)]
 pub const fn wheel_slot(now: u64, wait: u64) -> u64 {
     let mut shift = 0;
     // The wheel's clock is one jiffy ahead while timers run.
@@ -33,6 +34,7 @@ pub const fn wheel_slot(now: u64, wait: u64) -> u64 {
 /// Instant at which a timer goes off that was set at `now` for `wait` from then. The kernel counts `wait` in whole
 /// jiffies, rounded up (`usecs_to_jiffies`), from the last tick on.
 #[must_use]
+#[inline(never)]
 pub const fn wheel_expiry(now: Time, wait: Span) -> Time {
     let now_jiffies = START_JIFFIES + now.as_picos() / JIFFY.as_picos();
     let slot = wheel_slot(now_jiffies, wait.as_picos().div_ceil(JIFFY.as_picos()));

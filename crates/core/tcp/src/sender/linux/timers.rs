@@ -46,7 +46,8 @@ impl Timers {
     }
 
     /// The timer that fires now, if any. The early one stops. With a `wheel`, a timer that is due waits for its slot.
-    #[inline]
+    #[cold]
+    #[inline(never)]
     pub(super) fn take_due(&mut self, now: Time, wheel: bool) -> Option<Due> {
         if wheel && now >= self.deadline() && !self.is_in_slot {
             self.enter_slot();
@@ -58,7 +59,6 @@ impl Timers {
         (now >= self.retransmission).then_some(Due::Retransmission)
     }
 
-    #[cold]
     fn enter_slot(&mut self) {
         self.is_in_slot = true;
         let slot = wheel_expiry(self.armed, self.deadline().since(self.armed));
@@ -75,7 +75,6 @@ impl Timers {
         self.is_in_slot = false;
     }
     /// Arms the retransmission timeout.
-    #[inline]
     pub(super) fn start_retransmission(&mut self, due: Time, now: Time) {
         self.arm(now);
         self.retransmission = due;

@@ -258,7 +258,6 @@ impl LinuxSender {
     }
 
     /// Starts the retransmission timer, or stops it if nothing is in flight.
-    #[inline]
     pub(super) fn arm_rto(&mut self, at: &Moment<'_>) {
         if self.board.packets_out() == 0 {
             self.timers.stop_retransmission();
