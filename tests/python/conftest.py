@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,8 @@ from typing import Any
 import pytest
 
 import shoal
+from shoal.linux import LinuxError
+from shoal.linux.namespaces import Namespaces
 
 # Wrong commands with what is said to them, and the scenarios that they are about.
 TABLES = Path(__file__).parent / "errors"
@@ -52,6 +56,21 @@ class Finished:
 
 
 Cli = Callable[..., Finished]
+
+
+@pytest.fixture(scope="module")
+def namespaces() -> Iterator[Namespaces]:
+    """Namespaces of this process alone, since several run tests at once; `lo` of the box is up for its page."""
+    if os.geteuid() != 0 or not shutil.which("ip"):
+        pytest.skip("namespaces need root and iproute2")
+    made = Namespaces(f"shoal-{os.getpid()}")
+    with ExitStack() as left:
+        try:
+            left.enter_context(made)
+        except LinuxError as error:
+            pytest.skip(f"no namespaces here: {error}")
+        subprocess.run(made.inside("box", "ip", "link", "set", "dev", "lo", "up"), check=True)
+        yield made
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import pty
-import shutil
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ from typing import Any
 import pytest
 
 from shoal.cli.box import verdict
+from shoal.linux.namespaces import Namespaces
 
 # Sends or takes bytes for some seconds; the receiver prints how many came, with the seconds from the first to the last.
 TRANSFER = """
@@ -49,69 +49,24 @@ for _ in range(10 * int(sys.argv[1])):
 """
 
 
-class Wire:
-    """Three namespaces in a row: a sender, a box, a receiver."""
-
-    def __init__(self) -> None:
-        self.names = [f"shoal-{os.getpid()}-{end}" for end in ("sender", "box", "receiver")]
-
-    def ip(self, *words: str) -> None:
-        subprocess.run(["ip", *words], check=True, capture_output=True, text=True)
-
-    def inside(self, end: int, *words: str) -> list[str]:
-        return ["ip", "netns", "exec", self.names[end], *words]
-
-    def build(self) -> None:
-        sender, box, receiver = self.names
-        for name in self.names:
-            self.ip("netns", "add", name)
-        # The page is served there.
-        self.ip("-n", box, "link", "set", "dev", "lo", "up")
-        for number, (name, mine, theirs) in enumerate(((sender, "a", "left"), (receiver, "b", "right")), 1):
-            self.ip("-n", box, "link", "add", "name", theirs, "type", "veth", "peer", "name", mine, "netns", name)
-            self.ip("-n", box, "link", "set", "dev", theirs, "up")
-            # Segments are not merged, since the box is a line.
-            self.ip("-n", name, "link", "set", "dev", mine, "gso_max_segs", "1", "up")
-            self.ip("-n", name, "address", "add", f"10.9.0.{number}/24", "dev", mine)
-
-    def remove(self) -> None:
-        for name in self.names:
-            subprocess.run(["ip", "netns", "delete", name], check=False, capture_output=True)
-
-
-@pytest.fixture(scope="module")
-def wire() -> Iterator[Wire]:
-    yield from built_wire()
-
-
-def built_wire() -> Iterator[Wire]:
-    wire = Wire()
-    try:
-        if os.geteuid() != 0 or not shutil.which("ip"):
-            pytest.skip("namespaces need root and iproute2")
-        try:
-            wire.build()
-        except subprocess.CalledProcessError as error:
-            pytest.skip(f"no namespaces here: {error.stderr.strip()}")
-        yield wire
-    finally:
-        wire.remove()
-
-
-def sysctl(wire: Wire, **values: object) -> None:
-    for end in (0, 2):
+def sysctl(namespaces: Namespaces, **values: object) -> None:
+    for end in ("sender", "receiver"):
         for name, value in values.items():
-            subprocess.run(wire.inside(end, "sysctl", "-qw", f"net.ipv4.{name}={value}"), check=True)
+            subprocess.run(namespaces.inside(end, "sysctl", "-qw", f"net.ipv4.{name}={value}"), check=True)
 
 
-def begun(wire: Wire, end: int, *words: str) -> subprocess.Popen[str]:
+def ip(namespaces: Namespaces, end: str, *words: str) -> None:
+    subprocess.run(namespaces.inside(end, "ip", *words), check=True)
+
+
+def begun(namespaces: Namespaces, end: str, *words: str) -> subprocess.Popen[str]:
     pipe = subprocess.PIPE
-    return subprocess.Popen(wire.inside(end, sys.executable, *words), stdout=pipe, stderr=pipe, text=True)
+    return subprocess.Popen(namespaces.inside(end, sys.executable, *words), stdout=pipe, stderr=pipe, text=True)
 
 
 @contextmanager
-def running_box(wire: Wire, *words: str) -> Iterator[subprocess.Popen[str]]:
-    with begun(wire, 1, "-m", "shoal", "box", "--in", "left", "--out", "right", *words) as box:
+def running_box(namespaces: Namespaces, *words: str) -> Iterator[subprocess.Popen[str]]:
+    with begun(namespaces, "box", "-m", "shoal", "box", "--in", "left", "--out", "right", *words) as box:
         try:
             assert box.stderr is not None
             while "carrying" not in (said := box.stderr.readline()):
@@ -121,16 +76,16 @@ def running_box(wire: Wire, *words: str) -> Iterator[subprocess.Popen[str]]:
             box.kill()
 
 
-def boxed(wire: Wire, *words: str, seconds: float = 5) -> tuple[dict[str, Any], float]:
+def boxed(namespaces: Namespaces, *words: str, seconds: float = 5) -> tuple[dict[str, Any], float]:
     """What the box counted, and the goodput of a flow in Mbit/s."""
     with (
-        running_box(wire, "--json", "--duration", f"{seconds + 3} s", *words) as box,
-        begun(wire, 2, "-c", TRANSFER, "receive", str(seconds)) as receiver,
+        running_box(namespaces, "--json", "--duration", f"{seconds + 3} s", *words) as box,
+        begun(namespaces, "receiver", "-c", TRANSFER, "receive", str(seconds)) as receiver,
     ):
         try:
             assert receiver.stdout is not None
             assert receiver.stdout.readline() == "ready\n"
-            with begun(wire, 0, "-c", TRANSFER, "send", str(seconds)) as sender:
+            with begun(namespaces, "sender", "-c", TRANSFER, "send", str(seconds)) as sender:
                 out, err = box.communicate(timeout=60)
                 sender.kill()
             assert box.returncode == 0, err
@@ -140,9 +95,9 @@ def boxed(wire: Wire, *words: str, seconds: float = 5) -> tuple[dict[str, Any], 
     return json.loads(out), 8e-6 * total / took_s
 
 
-def test_a_flow_has_the_rate_of_the_bottleneck_and_its_drops(wire: Wire) -> None:
-    sysctl(wire, tcp_ecn=0)
-    counts, goodput = boxed(wire, "--rate", "10Mbit/s", "--rtt", "20 ms", "--set", "bottleneck.buffer=10 packets")
+def test_a_flow_has_the_rate_of_the_bottleneck_and_its_drops(namespaces: Namespaces) -> None:
+    sysctl(namespaces, tcp_ecn=0)
+    counts, goodput = boxed(namespaces, "--rate", "10Mbit/s", "--rtt", "20 ms", "--set", "bottleneck.buffer=10 packets")
     there, back = counts["ways"]
     # 1448 of 1500 bytes are data.
     assert goodput == pytest.approx(10 * 1448 / 1500, rel=0.05)
@@ -151,11 +106,11 @@ def test_a_flow_has_the_rate_of_the_bottleneck_and_its_drops(wire: Wire) -> None
     assert there["refused"] == there["unreadable"] == 0
 
 
-def test_what_the_law_marks_arrives_marked(wire: Wire) -> None:
+def test_what_the_law_marks_arrives_marked(namespaces: Namespaces) -> None:
     """CE is answered by ECE, so that the sender slows down without a drop; a wrong sum would stop the flow."""
-    sysctl(wire, tcp_ecn=1)
+    sysctl(namespaces, tcp_ecn=1)
     step = '{ kind = "step", threshold = "20 packets" }'
-    counts, goodput = boxed(wire, "--rate", "10Mbit/s", "--rtt", "20 ms", "--set", f"bottleneck.aqm={step}")
+    counts, goodput = boxed(namespaces, "--rate", "10Mbit/s", "--rtt", "20 ms", "--set", f"bottleneck.aqm={step}")
     there = counts["ways"][0]
     assert goodput > 9
     assert there["marked"] > 0
@@ -169,12 +124,12 @@ def replayed(record: Path) -> tuple[int, dict[str, Any]]:
     return done.returncode, json.loads(done.stdout)
 
 
-def test_a_record_is_replayed_and_a_changed_byte_is_seen(wire: Wire, tmp_path: Path) -> None:
+def test_a_record_is_replayed_and_a_changed_byte_is_seen(namespaces: Namespaces, tmp_path: Path) -> None:
     """The simulator's link takes the same decisions about the frames of two real hosts, to the picosecond."""
-    sysctl(wire, tcp_ecn=1)
+    sysctl(namespaces, tcp_ecn=1)
     record = tmp_path / "record.pcapng"
     words = ("--rate", "10Mbit/s", "--rtt", "10 ms", "--aqm", "dualpi2", "--seed", "7", "--pcap", str(record))
-    counts, _ = boxed(wire, *words)
+    counts, _ = boxed(namespaces, *words)
     there, back = counts["ways"]
     assert there["marked"] > 0
     code, said = replayed(record)
@@ -217,22 +172,22 @@ main()
 """
 
 
-def test_a_box_that_is_moved_on_its_page_is_replayed(wire: Wire, tmp_path: Path) -> None:
+def test_a_box_that_is_moved_on_its_page_is_replayed(namespaces: Namespaces, tmp_path: Path) -> None:
     """The rate is halved, and the law made to signal more, while a flow goes on; the record has both changes."""
-    sysctl(wire, tcp_ecn=1)
+    sysctl(namespaces, tcp_ecn=1)
     page, record = tmp_path / "box.html", tmp_path / "record.pcapng"
     page.write_text("<!doctype html>")
     words = ("--rate", "20Mbit/s", "--aqm", "dualpi2", "--rtt", "10 ms", "--duration", "7 s", "--json", "--page")
     ends = ("box", "--in", "left", "--out", "right", *words, "--pcap", str(record))
-    with begun(wire, 1, "-c", WITH_PAGE, str(page), *ends) as box:
+    with begun(namespaces, "box", "-c", WITH_PAGE, str(page), *ends) as box:
         try:
             assert box.stderr is not None
             while "the page: " not in (said := box.stderr.readline()):
                 assert said, "there is no page"
-            with begun(wire, 2, "-c", TRANSFER, "receive", "6") as receiver:
+            with begun(namespaces, "receiver", "-c", TRANSFER, "receive", "6") as receiver:
                 assert receiver.stdout is not None
                 assert receiver.stdout.readline() == "ready\n"
-                with begun(wire, 0, "-c", TRANSFER, "send", "6") as sender:
+                with begun(namespaces, "sender", "-c", TRANSFER, "send", "6") as sender:
                     time.sleep(2)
                     moves = (
                         "bottleneck.rate",
@@ -244,7 +199,7 @@ def test_a_box_that_is_moved_on_its_page_is_replayed(wire: Wire, tmp_path: Path)
                     )
                     address = said.split("the page: ")[1].strip()
                     done = subprocess.run(
-                        wire.inside(1, sys.executable, "-c", READER, address, *moves),
+                        namespaces.inside("box", sys.executable, "-c", READER, address, *moves),
                         capture_output=True,
                         text=True,
                         check=False,
@@ -276,13 +231,13 @@ def test_a_box_that_is_moved_on_its_page_is_replayed(wire: Wire, tmp_path: Path)
     assert replayed(record)[0] == 1
 
 
-def test_what_a_killed_box_has_left_of_a_record_is_replayed(wire: Wire, tmp_path: Path) -> None:
+def test_what_a_killed_box_has_left_of_a_record_is_replayed(namespaces: Namespaces, tmp_path: Path) -> None:
     record = tmp_path / "record.pcapng"
     words = ("--rate", "10Mbit/s", "--rtt", "10 ms", "--aqm", "codel", "--pcap", str(record))
-    with running_box(wire, *words), begun(wire, 2, "-c", TRANSFER, "receive", "2") as receiver:
+    with running_box(namespaces, *words), begun(namespaces, "receiver", "-c", TRANSFER, "receive", "2") as receiver:
         assert receiver.stdout is not None
         assert receiver.stdout.readline() == "ready\n"
-        with begun(wire, 0, "-c", TRANSFER, "send", "2") as sender:
+        with begun(namespaces, "sender", "-c", TRANSFER, "send", "2") as sender:
             sender.wait()
         receiver.kill()
     command = [sys.executable, "-m", "shoal", "box", "--replay"]
@@ -307,18 +262,18 @@ def test_what_is_no_record_is_refused(tmp_path: Path) -> None:
         assert (done.returncode, "record.pcapng" in done.stderr) == (4, True), done.stderr
 
 
-def test_a_terminal_gets_a_table_and_a_pipe_lines(wire: Wire) -> None:
+def test_a_terminal_gets_a_table_and_a_pipe_lines(namespaces: Namespaces) -> None:
     words = ("-m", "shoal", "box", "--in", "left", "--out", "right", "--rate", "10Mbit/s", "--duration", "2500 ms")
     ours, theirs = pty.openpty()
     with subprocess.Popen(
-        wire.inside(1, sys.executable, *words),
+        namespaces.inside("box", sys.executable, *words),
         stdout=subprocess.DEVNULL,
         stderr=theirs,
         env=os.environ | {"TERM": "xterm"},
     ) as box:
         os.close(theirs)
         # Longer than the box takes to begin and to end on a machine with much other work.
-        with begun(wire, 0, "-c", DATAGRAMS, "60") as sender:
+        with begun(namespaces, "sender", "-c", DATAGRAMS, "60") as sender:
             shown = b""
             with suppress(OSError):
                 while part := os.read(ours, 4096):
@@ -328,38 +283,40 @@ def test_a_terminal_gets_a_table_and_a_pipe_lines(wire: Wire) -> None:
     os.close(ours)
     assert b"Flow" in shown
     assert b"10.9.0.1:4000 > 10.9.0.2:9, UDP" in shown
-    done = subprocess.run(wire.inside(1, sys.executable, *words), capture_output=True, text=True, check=True)
+    done = subprocess.run(namespaces.inside("box", sys.executable, *words), capture_output=True, text=True, check=True)
     assert [line for line in done.stderr.splitlines() if "packets wait" in line]
     assert "Flow" not in done.stderr
 
 
-def test_a_killed_box_leaves_no_part_of_a_record_for_long(wire: Wire, tmp_path: Path) -> None:
+def test_a_killed_box_leaves_no_part_of_a_record_for_long(namespaces: Namespaces, tmp_path: Path) -> None:
     record = tmp_path / "record.pcapng"
     words = ("--rate", "10Mbit/s", "--pcap", str(record))
-    with running_box(wire, *words):
+    with running_box(namespaces, *words):
         pass  # It is killed.
     assert not record.exists()
-    assert shown(wire, "--in", "left", "--out", "right", "--pcap", str(record))[0] == 0
+    assert shown(namespaces, "--in", "left", "--out", "right", "--pcap", str(record))[0] == 0
     assert [path.name for path in tmp_path.iterdir()] == ["record.pcapng"]
 
 
-def shown(wire: Wire, *words: str) -> tuple[int, str]:
-    command = wire.inside(1, sys.executable, "-m", "shoal", "box", "--rate", "10Mbit/s", "--duration", "1 s", *words)
+def shown(namespaces: Namespaces, *words: str) -> tuple[int, str]:
+    command = namespaces.inside(
+        "box", sys.executable, "-m", "shoal", "box", "--rate", "10Mbit/s", "--duration", "1 s", *words
+    )
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.returncode, done.stderr
 
 
-def test_what_is_no_pair_of_interfaces_is_refused(wire: Wire) -> None:
-    assert shown(wire, "--in", "left", "--out", "left")[0] == 2
-    code, said = shown(wire, "--in", "left", "--out", "nowhere")
+def test_what_is_no_pair_of_interfaces_is_refused(namespaces: Namespaces) -> None:
+    assert shown(namespaces, "--in", "left", "--out", "left")[0] == 2
+    code, said = shown(namespaces, "--in", "left", "--out", "nowhere")
     assert (code, "no interface `nowhere`" in said) == (6, True)
-    wire.ip("-n", wire.names[1], "link", "set", "dev", "right", "down")
-    code, said = shown(wire, "--in", "left", "--out", "right")
-    wire.ip("-n", wire.names[1], "link", "set", "dev", "right", "up")
+    ip(namespaces, "box", "link", "set", "dev", "right", "down")
+    code, said = shown(namespaces, "--in", "left", "--out", "right")
+    ip(namespaces, "box", "link", "set", "dev", "right", "up")
     assert (code, "`right` is down" in said, "ip link set dev right up" in said) == (6, True, True)
-    wire.ip("-n", wire.names[1], "link", "set", "dev", "right", "mtu", "1400")
-    code, said = shown(wire, "--in", "left", "--out", "right")
-    wire.ip("-n", wire.names[1], "link", "set", "dev", "right", "mtu", "1500")
+    ip(namespaces, "box", "link", "set", "dev", "right", "mtu", "1400")
+    code, said = shown(namespaces, "--in", "left", "--out", "right")
+    ip(namespaces, "box", "link", "set", "dev", "right", "mtu", "1500")
     assert (code, "MTU of 1400" in said) == (6, True)
 
 
@@ -367,26 +324,26 @@ def test_what_is_no_pair_of_interfaces_is_refused(wire: Wire) -> None:
     ("impairment", "said"),
     [("duplicate=0.1", "a box sends no packet twice"), ("clear_ecn=true", "a box clears no codepoint")],
 )
-def test_an_impairment_that_no_box_has_is_refused(wire: Wire, impairment: str, said: str) -> None:
+def test_an_impairment_that_no_box_has_is_refused(namespaces: Namespaces, impairment: str, said: str) -> None:
     change = ("--set", f"bottleneck.impairments.{impairment}")
-    code, err = shown(wire, "--in", "left", "--out", "right", *change)
+    code, err = shown(namespaces, "--in", "left", "--out", "right", *change)
     assert (code, said in err) == (3, True), err
     assert f"hint: leave `{impairment.partition('=')[0]}` out" in err
-    assert shown(wire, "--in", "left", "--out", "right", "--set", "bottleneck.impairments.loss=0.1")[0] == 0
+    assert shown(namespaces, "--in", "left", "--out", "right", "--set", "bottleneck.impairments.loss=0.1")[0] == 0
 
 
-def test_a_second_box_is_refused_and_a_killed_one_leaves_nothing(wire: Wire) -> None:
-    state = [wire.inside(1, "ip", "-d", "-o", "link", "show", "dev", name) for name in ("left", "right")]
+def test_a_second_box_is_refused_and_a_killed_one_leaves_nothing(namespaces: Namespaces) -> None:
+    state = [namespaces.inside("box", "ip", "-d", "-o", "link", "show", "dev", name) for name in ("left", "right")]
 
     def states() -> list[str]:
         return [subprocess.run(words, check=True, capture_output=True, text=True).stdout for words in state]
 
     before = states()
-    with running_box(wire, "--rate", "10Mbit/s"):
-        code, said = shown(wire, "--in", "right", "--out", "left")
+    with running_box(namespaces, "--rate", "10Mbit/s"):
+        code, said = shown(namespaces, "--in", "right", "--out", "left")
     assert (code, "another box uses" in said) == (6, True)
     assert states() == before
-    assert shown(wire, "--in", "left", "--out", "right")[0] == 0
+    assert shown(namespaces, "--in", "left", "--out", "right")[0] == 0
 
 
 def test_lateness_beyond_what_is_trusted_is_said() -> None:
@@ -404,17 +361,17 @@ def test_lateness_beyond_what_is_trusted_is_said() -> None:
     assert "3 came faster" in lost
 
 
-def test_merged_segments_end_the_box(wire: Wire) -> None:
-    wire.ip("-n", wire.names[0], "link", "set", "dev", "a", "gso_max_segs", "64")
+def test_merged_segments_end_the_box(namespaces: Namespaces) -> None:
+    ip(namespaces, "sender", "link", "set", "dev", "a", "gso_max_segs", "64")
     try:
         with pytest.raises(AssertionError, match="packets come merged"):
-            boxed(wire, "--rate", "100Mbit/s", seconds=2)
+            boxed(namespaces, "--rate", "100Mbit/s", seconds=2)
     finally:
-        wire.ip("-n", wire.names[0], "link", "set", "dev", "a", "gso_max_segs", "1")
+        ip(namespaces, "sender", "link", "set", "dev", "a", "gso_max_segs", "1")
 
 
-def test_it_takes_a_capability(wire: Wire) -> None:
+def test_it_takes_a_capability(namespaces: Namespaces) -> None:
     words = ("-m", "shoal", "box", "--in", "left", "--out", "right", "--rate", "10Mbit/s")
     as_nobody = ["setpriv", "--bounding-set", "-net_raw", "--inh-caps", "-net_raw", sys.executable, *words]
-    done = subprocess.run(wire.inside(1, *as_nobody), capture_output=True, text=True, check=False)
+    done = subprocess.run(namespaces.inside("box", *as_nobody), capture_output=True, text=True, check=False)
     assert (done.returncode, "CAP_NET_RAW" in done.stderr) == (6, True)

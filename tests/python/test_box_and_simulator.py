@@ -9,31 +9,14 @@ deviations of one run.
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from statistics import fmean, stdev
 
 import pytest
 
-from shoal.linux import LinuxError
 from shoal.linux.namespaces import Namespaces
 from studies.box_on_the_wire.carrying import QUEUES, SENDERS, carried, scenario
 from studies.box_on_the_wire.study import simulated
-
-
-@pytest.fixture(scope="module")
-def namespaces() -> Iterator[Namespaces]:
-    if os.geteuid() != 0 or not shutil.which("ip"):
-        pytest.skip("namespaces need root and iproute2")
-    made = Namespaces()
-    try:
-        made.__enter__()
-    except LinuxError as error:
-        pytest.skip(f"no namespaces here: {error}")
-    yield made
-    made.__exit__(None, None, None)
 
 
 @pytest.mark.parametrize("queue", list(QUEUES))

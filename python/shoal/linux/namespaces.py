@@ -20,7 +20,7 @@ from shoal.linux.errors import LinuxError
 _folder = Path("/run/netns")
 # Their numbers in the masks of /proc/self/status (include/uapi/linux/capability.h).
 _capabilities = {"CAP_NET_ADMIN": 12, "CAP_NET_RAW": 13, "CAP_SYS_ADMIN": 21}
-_names = {end: f"shoal-demo-{end}" for end in ("sender", "box", "receiver")}
+_ends = ("sender", "box", "receiver")
 
 SENDER = "10.9.0.1"
 #: Two addresses of the receiver: senders ask for ECN on the way to the second.
@@ -32,25 +32,34 @@ class Namespaces:
 
     The box is between the interfaces ``left`` and ``right`` of its namespace. Hosts send packets that are not merged.
 
+    Parameters
+    ----------
+    name
+        How their names begin; a machine has each once.
+
     Raises
     ------
     LinuxError
         A capability or `ip` lacks, somebody else has the namespaces, or the system refuses to make them.
     """
 
+    def __init__(self, name: str = "shoal-demo") -> None:
+        self._name = name
+        self._names = {end: f"{name}-{end}" for end in _ends}
+
     def __enter__(self) -> Self:
         _check()
         self._claim = socket.socket(socket.AF_UNIX)
         try:
-            self._claim.bind("\0shoal-demo")
+            self._claim.bind(f"\0{self._name}")
         except OSError as error:
             self._claim.close()
             if error.errno == errno.EADDRINUSE:
                 raise LinuxError("another demonstration runs on this machine", hint="end it first") from None
             raise
         try:
-            _remove()
-            _build()
+            self._remove()
+            self._build()
         except BaseException:
             self.__exit__(None, None, None)
             raise
@@ -60,18 +69,39 @@ class Namespaces:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            _remove()
+            self._remove()
         finally:
             self._claim.close()
 
     @property
     def box(self) -> Path:
         """The namespace of the box, as a file."""
-        return _folder / _names["box"]
+        return _folder / self._names["box"]
 
     def inside(self, end: str, *words: str) -> list[str]:
         """A command in the namespace of an end: ``sender``, ``box`` or ``receiver``."""
-        return ["ip", "netns", "exec", _names[end], *words]
+        return ["ip", "netns", "exec", self._names[end], *words]
+
+    def _build(self) -> None:
+        for name in self._names.values():
+            _ip("netns", "add", name)
+        sender, box, receiver = self._names.values()
+        for name, mine, theirs in ((sender, "a", "left"), (receiver, "b", "right")):
+            _ip("-n", box, "link", "add", "name", theirs, "type", "veth", "peer", "name", mine, "netns", name)
+            _ip("-n", box, "link", "set", "dev", theirs, "up")
+            # Hosts that speak IPv4 alone need not talk about addresses of IPv6.
+            _ip("-n", name, "link", "set", "dev", mine, "addrgenmode", "none")
+            _ip("-n", name, "link", "set", "dev", mine, "gso_max_segs", "1", "up")
+        _ip("-n", sender, "address", "add", f"{SENDER}/24", "dev", "a")
+        for address in (RECEIVER, RECEIVER_ECN):
+            _ip("-n", receiver, "address", "add", f"{address}/24", "dev", "b")
+        _ip("-n", sender, "route", "add", f"{RECEIVER_ECN}/32", "dev", "a", "features", "ecn")
+
+    def _remove(self) -> None:
+        """Remove the namespaces that there are; interfaces go with them."""
+        for name in self._names.values():
+            if (_folder / name).exists():
+                _ip("netns", "delete", name)
 
 
 def _check() -> None:
@@ -83,29 +113,6 @@ def _check() -> None:
         raise LinuxError(
             f"network namespaces and the box need {', '.join(lacking)}", hint="run it as root: sudo shoal demo"
         )
-
-
-def _build() -> None:
-    for name in _names.values():
-        _ip("netns", "add", name)
-    sender, box, receiver = _names.values()
-    for name, mine, theirs in ((sender, "a", "left"), (receiver, "b", "right")):
-        _ip("-n", box, "link", "add", "name", theirs, "type", "veth", "peer", "name", mine, "netns", name)
-        _ip("-n", box, "link", "set", "dev", theirs, "up")
-        # Hosts that speak IPv4 alone need not talk about addresses of IPv6.
-        _ip("-n", name, "link", "set", "dev", mine, "addrgenmode", "none")
-        _ip("-n", name, "link", "set", "dev", mine, "gso_max_segs", "1", "up")
-    _ip("-n", sender, "address", "add", f"{SENDER}/24", "dev", "a")
-    for address in (RECEIVER, RECEIVER_ECN):
-        _ip("-n", receiver, "address", "add", f"{address}/24", "dev", "b")
-    _ip("-n", sender, "route", "add", f"{RECEIVER_ECN}/32", "dev", "a", "features", "ecn")
-
-
-def _remove() -> None:
-    """Remove the namespaces that there are; interfaces go with them."""
-    for name in _names.values():
-        if (_folder / name).exists():
-            _ip("netns", "delete", name)
 
 
 def _ip(*words: str) -> None:
