@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import glob
 import os
 import re
 import secrets
@@ -449,6 +450,13 @@ def new_file(path: Path) -> Iterator[IO[bytes]]:
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def unfinished(target: Path) -> list[Path]:
+    """What processes that were killed have left of a file that has not got its name."""
+    if target.exists() or not target.parent.is_dir():
+        return []
+    return sorted(target.parent.glob(f".{glob.escape(target.name)}.*.partial"))
 
 
 def _take_name(partial: Path, target: Path, *, force: bool) -> None:

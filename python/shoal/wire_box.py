@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import json
 import os
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from typing import Any
 
 from shoal import _native
 from shoal.errors import OutputError, UsageError
+from shoal.files import unfinished
 from shoal.linux.errors import LinuxError
 from shoal.scenario import Scenario
 
@@ -231,7 +231,7 @@ def replay(record: str | Path) -> Replayed:
             f"`{record}` is no record of a box", hint="name a file that `shoal box --pcap FILE` has written"
         ) from None
     except OutputError as error:
-        if parts := _parts(Path(record)):
+        if parts := unfinished(Path(record)):
             raise OutputError(str(error), hint=f"a box that was killed has left what it had: `{parts[0]}`") from None
         raise
     scenario = Scenario.from_resolved(about, name=str(record))
@@ -242,13 +242,6 @@ def replay(record: str | Path) -> Replayed:
         None if difference is None else Difference(*difference),
         None if cut is None else Cut(*cut),
     )
-
-
-def _parts(record: Path) -> list[Path]:
-    """What killed boxes have left of a record that has not got its name."""
-    if record.exists() or not record.parent.is_dir():
-        return []
-    return sorted(record.parent.glob(f".{glob.escape(record.name)}.*.partial"))
 
 
 def become_punctual() -> bool:

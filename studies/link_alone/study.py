@@ -1,21 +1,18 @@
 """Packets a second through a link without a simulator around it."""
 
-import subprocess
 from collections.abc import Iterator
 
-from shoal_dev import ROOT
-from shoal_dev.study import Study
+from shoal_dev.study import Study, benches
 
 
 def measure() -> Iterator[str]:
     """Ten million packets through two queues."""
-    command = ["cargo", "run", "--release", "--quiet", "--package", "shoal-benches", "--", "--link-alone"]
     yield (
         "Ten million packets of 1500 bytes, ECT(1) and ECT(0) in turns, at 110 % of a line of 100 Mbit/s, through "
         "`enqueue` and `next` of [`Bottleneck`](../../crates/core/bottleneck/README.md): three times each queue, in "
         "turns. Seconds are those of the thread's CPU."
     )
-    yield subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout.rstrip()
+    yield benches("--link-alone")
 
 
 STUDY = Study(

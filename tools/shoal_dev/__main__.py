@@ -105,8 +105,9 @@ def add_bench(commands: Parsers) -> None:
     command.add_argument("words", nargs=argparse.REMAINDER, help="of shoal-benches, such as --race PROGRAM")
 
     def run(options: argparse.Namespace) -> int:
-        cargo = ["cargo", "run", "--release", "--quiet", "--package", "shoal-benches", "--", *options.words]
-        return subprocess.run(cargo, cwd=ROOT, check=False).returncode
+        from shoal_dev.study import BENCHES
+
+        return subprocess.run([*BENCHES, *options.words], cwd=ROOT, check=False).returncode
 
     command.set_defaults(run=run)
 

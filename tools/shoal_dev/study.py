@@ -284,6 +284,15 @@ def other_kernel(page: str) -> str:
     return named[1] if named and has_kernel() and named[1] != kernel_build() else ""
 
 
+# The program of the benchmarks; its words follow.
+BENCHES = ("cargo", "run", "--release", "--quiet", "--package", "shoal-benches", "--")
+
+
+def benches(*words: str) -> str:
+    """What the program of the benchmarks prints."""
+    return subprocess.run([*BENCHES, *words], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout.rstrip()
+
+
 # The last commit in which numbers of many pages have changed on purpose: timers of Linux wait for a slot of the
 # kernel's wheel. What was recorded before is no longer what the simulator gives, until it is recorded again.
 RESULTS_CHANGED = "587e178d"

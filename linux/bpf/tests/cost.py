@@ -126,7 +126,7 @@ def loaded(folder: Path, spaces: Pair, name: str) -> Iterator[None]:
 
 
 def run(folder: Path, name: str) -> dict[str, tuple[float, float]]:
-    """Of each function: ns a call, and calls for each packet; and of all together the ns for each."""
+    """Measure what each function takes: ns a call, and calls a packet; and ns a packet of all together."""
     is_control = name.startswith("dctcp")
     markers.SHAPERS["cost"] = SHAPER
     with Pair(Scenario(name, name, shaper="cost", tcp=is_control)) as spaces, loaded(folder, spaces, name):

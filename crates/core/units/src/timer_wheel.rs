@@ -31,13 +31,19 @@ pub const fn wheel_slot(now: u64, wait: u64) -> u64 {
     (((now + wait) >> shift) + 1) << shift
 }
 
-/// Instant at which a timer goes off that was set at `now` for `wait` from then. The kernel counts `wait` in whole
-/// jiffies, rounded up (`usecs_to_jiffies`), from the last tick on.
+/// A wait in whole jiffies, rounded up (`usecs_to_jiffies`).
+#[must_use]
+pub const fn whole_jiffies(wait: Span) -> u64 {
+    wait.as_picos().div_ceil(JIFFY.as_picos())
+}
+
+/// Instant at which a timer goes off that was set at `now` for `wait` from then, which the kernel counts in whole
+/// jiffies from the last tick on.
 #[must_use]
 #[inline(never)]
 pub const fn wheel_expiry(now: Time, wait: Span) -> Time {
     let now_jiffies = START_JIFFIES + now.as_picos() / JIFFY.as_picos();
-    let slot = wheel_slot(now_jiffies, wait.as_picos().div_ceil(JIFFY.as_picos()));
+    let slot = wheel_slot(now_jiffies, whole_jiffies(wait));
     Time::ZERO.saturating_add(JIFFY.saturating_mul(slot - START_JIFFIES))
 }
 

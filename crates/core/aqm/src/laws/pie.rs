@@ -23,7 +23,7 @@ use crate::shell::{Decision, Law, Store, Waiting};
 use crate::{Backlog, Reason};
 use control::{Control, MAX_PROB, probability_of};
 use shoal_packet::Packet;
-use shoal_units::{JIFFY, Span, Stream, Time, wheel_slot};
+use shoal_units::{JIFFY, Span, Stream, Time, wheel_slot, whole_jiffies};
 
 /// The controller and its timer.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ fn period(tupdate: Span) -> Span {
     if tupdate.is_zero() {
         return Span::ZERO;
     }
-    JIFFY.saturating_mul(wheel_slot(0, tupdate.as_picos().div_ceil(JIFFY.as_picos())))
+    JIFFY.saturating_mul(wheel_slot(0, whole_jiffies(tupdate)))
 }
 
 impl Pie {

@@ -6,7 +6,7 @@ use crate::attributes::Attributes;
 use crate::refusal::Refusals;
 use shoal_aqm::PieConfig;
 use shoal_packet::Reason;
-use shoal_units::Span;
+use shoal_units::JIFFY;
 
 impl Express for PieConfig {
     const MARKS: Reason = Reason::Early;
@@ -70,6 +70,3 @@ impl Express for PieConfig {
         has_room
     }
 }
-
-/// A tick of the guest's timers, whose HZ is 1000.
-const JIFFY: Span = Span::from_millis(1);

@@ -68,7 +68,10 @@ fn the_timer_takes_the_next_slot() {
     let _ = standing(&mut bench, Span::from_millis(100), Ecn::NotEct, at(0), at(112));
     assert!(probability(&bench) > 0.0);
     assert_eq!(bench.queue.next_timer(), at(128));
-    assert_eq!(Bench::of(PieConfig { tupdate: Span::ZERO, ..CONFIG }).queue.next_timer(), Time::NEVER);
+    let first = |tupdate| Bench::of(PieConfig { tupdate, ..CONFIG }).queue.next_timer();
+    assert_eq!(first(Span::from_micros(14_001)), at(16), "whole jiffies, rounded up");
+    assert_eq!(first(Span::from_millis(64)), at(72));
+    assert_eq!(first(Span::ZERO), Time::NEVER);
 }
 
 /// [RFC 8033](https://www.rfc-editor.org/rfc/rfc8033): the controller raises the probability while the delay

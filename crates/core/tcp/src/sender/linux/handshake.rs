@@ -41,7 +41,7 @@ impl LinuxSender {
         let timeout = self.rtt.timeout(stack).saturating_mul(1 << doublings).min(stack.rto_max);
         self.timers.start_retransmission(call.now + timeout, call.now);
         self.last_sent = call.now;
-        self.undo.note_syn(syn.ts_val);
+        self.undo.note_stamp(syn.ts_val);
         call.transmit(syn);
     }
 

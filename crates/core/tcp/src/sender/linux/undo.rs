@@ -18,7 +18,8 @@ pub(super) struct UndoEvidence {
     /// Retransmissions in it not yet explained by D-SACK (Linux `undo_retrans`). Negative: nothing was retransmitted
     /// yet, which is not the same as everything being explained.
     retransmissions: i32,
-    /// Time of the first retransmission of the episode, in timestamp units; 0 if none (Linux `retrans_stamp`).
+    /// Time of the first retransmission of the episode, or of the first SYN, in timestamp units; 0 if none (Linux
+    /// `retrans_stamp`).
     first_retransmission: u32,
 }
 
@@ -68,8 +69,9 @@ impl UndoEvidence {
         self.retransmissions = 0;
     }
 
-    /// A SYN is sent at `stamp` of the timestamp clock; the first one counts (Linux `tcp_connect`).
-    pub(super) fn note_syn(&mut self, stamp: u32) {
+    /// What is sent at `stamp` of the timestamp clock may turn out to be needless; the first one counts: a SYN (Linux
+    /// `tcp_connect`), or what is retransmitted.
+    pub(super) fn note_stamp(&mut self, stamp: u32) {
         if self.first_retransmission == 0 {
             self.first_retransmission = stamp;
         }
@@ -83,9 +85,7 @@ impl UndoEvidence {
     /// A segment is retransmitted; `stamp` is the timestamp clock.
     pub(super) fn note_retransmission(&mut self, stamp: u32) {
         self.retransmissions = self.retransmissions.max(0) + 1;
-        if self.first_retransmission == 0 {
-            self.first_retransmission = stamp;
-        }
+        self.note_stamp(stamp);
     }
 
     /// A D-SACK up to `right` explains retransmissions of the episode as unnecessary: as many as `count` finds from the
