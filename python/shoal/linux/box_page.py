@@ -57,6 +57,9 @@ class BoxPage:
     """
 
     def __init__(self, scenario: Scenario, title: str) -> None:
+        # The process that serves the page reads this module, too, and needs no box.
+        from shoal.wire_box import trusted_us
+
         if not page_file.is_file():
             raise OutputError(
                 "this checkout has no page yet", hint="`make page` builds it (needs node and npm); the table needs none"
@@ -74,6 +77,7 @@ class BoxPage:
             "title": title,
             "queue": kind,
             "controls": controls(scenario),
+            "trusted_us": trusted_us,
         }
         self._keys = {control["key"] for control in self._about["controls"]}
         self._before: dict[str, Any] = {"at_s": 0.0, "ways": [{"flows": []}]}

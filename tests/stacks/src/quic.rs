@@ -121,7 +121,7 @@ impl Host for Quic {
         self.use_stream();
         let mut contents = Vec::new();
         let sent = self.connection.as_mut()?.1.poll_transmit(now, 1, &mut contents)?;
-        let ecn = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][sent.ecn.map_or(0, |ecn| ecn as usize)];
+        let ecn = Ecn::from_bits(sent.ecn.map_or(0, |ecn| ecn as u8));
         Some(Datagram::new(contents, HEADERS, ecn))
     }
 

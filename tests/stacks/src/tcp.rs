@@ -88,7 +88,7 @@ impl Host for Tcp {
             }
         }
         let packet = self.device.sent.pop_front()?;
-        let ecn = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(packet[1] & 3)];
+        let ecn = Ecn::from_bits(packet[1]);
         Some(Datagram::new(packet, 0, ecn))
     }
 

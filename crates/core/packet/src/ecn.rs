@@ -22,6 +22,11 @@ impl Ecn {
     /// Congestion experienced: marked by a queue.
     pub const Ce: Self = Self(0b11);
 
+    /// The codepoint in the two lowest bits of a byte, as in the traffic class of an IP header.
+    #[inline]
+    pub const fn from_bits(byte: u8) -> Self {
+        Self(byte & Self::Ce.0)
+    }
     /// The two bits on the wire.
     #[inline]
     pub const fn bits(self) -> u8 {

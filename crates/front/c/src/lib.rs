@@ -116,12 +116,12 @@ pub unsafe extern "C" fn shoal_bottleneck_enqueue(
     handle: u64,
     reason: *mut u8,
 ) -> c_int {
-    let Some(codepoint) = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce].get(usize::from(ecn)) else {
+    if ecn > Ecn::Ce.bits() {
         return FAILED;
-    };
+    }
     // SAFETY: the caller promises it.
     let verdict = unsafe { border::call(bottleneck) }.and_then(|all| {
-        all.run(|one| one.enqueue(Time::from_picos(now_ps), bytes, *codepoint, flow, handle))
+        all.run(|one| one.enqueue(Time::from_picos(now_ps), bytes, Ecn::from_bits(ecn), flow, handle))
     });
     let Some(verdict) = verdict else { return FAILED };
     let (code, why) = match verdict {

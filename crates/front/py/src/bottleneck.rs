@@ -36,7 +36,7 @@ impl Bottleneck {
         flow: u32,
         handle: u64,
     ) -> (&'static str, Option<&'static str>) {
-        let codepoint = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(ecn & 0b11)];
+        let codepoint = Ecn::from_bits(ecn);
         match self.0.enqueue(Time::from_picos(now_ps), size, codepoint, flow, handle) {
             Verdict::Queued { mark: None } => ("queued", None),
             Verdict::Queued { mark: Some(reason) } => ("marked", Some(reason.as_str())),

@@ -77,7 +77,7 @@ impl Frame {
                 let header = ip.header();
                 let addresses = (header.source_addr().into(), header.destination_addr().into());
                 Self {
-                    ecn: codepoint(frame[start + 1]),
+                    ecn: Ecn::from_bits(frame[start + 1]),
                     bytes: u16::try_from(header.slice().len()).ok()?.max(header.total_len()),
                     flow: flow(addresses, ip.payload_ip_number().0),
                     payload: Payload::Ipv4(start),
@@ -88,7 +88,7 @@ impl Frame {
                 let header = ip.header();
                 let addresses = (header.source_addr().into(), header.destination_addr().into());
                 Self {
-                    ecn: codepoint(frame[start + 1] >> 4),
+                    ecn: Ecn::from_bits(frame[start + 1] >> 4),
                     bytes: u16::try_from(header.slice().len()).ok()?.checked_add(header.payload_length())?,
                     flow: flow(addresses, ip.payload().ip_number.0),
                     payload: Payload::Ipv6(start),
@@ -132,10 +132,6 @@ const fn updated(sum: u16, before: u16, after: u16) -> u16 {
     total = (total & 0xffff) + (total >> 16);
     total = (total & 0xffff) + (total >> 16);
     !(total as u16)
-}
-
-fn codepoint(byte: u8) -> Ecn {
-    [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(byte & Ecn::Ce.bits())]
 }
 
 /// The type before the payload; 0 if the frame ends before.

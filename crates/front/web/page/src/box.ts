@@ -33,7 +33,14 @@ interface Gained {
 
 /** What the box tells; python/shoal/linux/box_page.py writes it. */
 type FromBox =
-  | { type: "about"; title: string; queue: string; controls: Control[] }
+  | {
+      type: "about";
+      title: string;
+      queue: string;
+      controls: Control[];
+      /** Lateness of the 99th percentile up to which rates and delays are those of the scenario. */
+      trusted_us: number;
+    }
   | {
       type: "news";
       at_s: number;
@@ -56,8 +63,6 @@ type News = Extract<FromBox, { type: "news" }>;
 
 /** Time between two moves that are sent, in ms: a hand makes more of them. */
 const MOVE_MS = 200;
-/** Lateness of the 99th percentile up to which rates and delays are those of the scenario, in us. */
-const TRUSTED_US = 100;
 const COLOURS = ["scalable", "classic", "video", "third"];
 const CLASSES = ["ECN-capable", "not ECN-capable"];
 
@@ -95,6 +100,7 @@ let signalled = [0, 0];
 /** Flows in the order in which they were first seen, which gives them their colours. */
 const known: string[] = [];
 let last: News | null = null;
+let trustedUs = Infinity;
 
 const note = (text: string) => (at("note").textContent = text);
 
@@ -106,6 +112,7 @@ function lineOf(flow: string): Line {
 
 function about(said: Extract<FromBox, { type: "about" }>): void {
   at("alert").hidden = true;
+  trustedUs = said.trusted_us;
   at("title").textContent = `A box between ${said.title}`;
   at("lead").textContent = `What passes it waits in a queue of the kind ${said.queue}.`;
   at("controls").replaceChildren(...said.controls.map(control));
@@ -227,7 +234,7 @@ function say({ bytes, over_s, others, late_us, lost_by_box }: News): string {
     parts.push(`packets that are ${CLASSES[i]} wait `, element("b", {}, ms(middle)), tail);
   });
   parts.push(`frames leave at most ${late_us.toFixed(0)} us late (P99 since the start)`);
-  parts.push(late_us > TRUSTED_US ? ", which is too late to be trusted." : ".");
+  parts.push(late_us > trustedUs ? ", which is too late to be trusted." : ".");
   if (lost_by_box > 0) parts.push(` The box itself has lost ${lost_by_box} frames that no queue has seen.`);
   if (others.flows > 0) parts.push(` ${others.flows} more flows have ${rate(others.bytes)} together.`);
   at("words").replaceChildren(...parts);

@@ -32,7 +32,7 @@ pub(super) fn arriving(
         Tos::Ecn(1) => Ecn::Ect1,
         Tos::Ecn(3) => Ecn::Ce,
         Tos::AnyEct | Tos::Ecn(_) => Ecn::Ect0,
-        Tos::Byte(byte) => [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(byte & 3)],
+        Tos::Byte(byte) => Ecn::from_bits(byte),
     };
     for option in segment.options.iter().flatten() {
         match option {
