@@ -13,6 +13,7 @@ from typing import Any
 from shoal.errors import ScenarioError
 from shoal.linux import box_page
 from shoal.scenario import Scenario
+from shoal.wire_box import trusted_us
 
 STEP_S = 0.1
 QUEUE = {"rate": "40 Mbit/s", "aqm": {"kind": "dualpi2", "target": "15 ms"}}
@@ -60,7 +61,7 @@ class MadeUpBox:
 
 def main() -> None:
     box: Any = MadeUpBox()
-    page = box_page.BoxPage(scenario(), "left and right")
+    page = box_page.BoxPage(scenario(), "left and right", trusted_us=trusted_us)
     print(page.address, flush=True)
     while not select.select([sys.stdin], [], [], STEP_S)[0]:
         box.steps += 1

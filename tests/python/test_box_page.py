@@ -21,6 +21,7 @@ from shoal.errors import OutputError
 from shoal.linux import box_page
 from shoal.linux.box_page import BoxPage, controls, news
 from shoal.scenario import Scenario
+from shoal.wire_box import trusted_us
 
 PAGE = b"<!doctype html>\n<p>a page"
 JSON = {"Content-Type": "application/json"}
@@ -31,7 +32,7 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[BoxPage]:
     path = tmp_path / "box.html"
     path.write_bytes(PAGE)
     monkeypatch.setattr(box_page, "page_file", path)
-    page = BoxPage(scenario(), "left and right")
+    page = BoxPage(scenario(), "left and right", trusted_us=trusted_us)
     yield page
     page.close()
 
@@ -174,7 +175,7 @@ def test_the_server_ends_with_its_box(tmp_path: Path) -> None:
 def test_a_checkout_without_the_page_says_how_it_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(box_page, "page_file", tmp_path / "absent.html")
     with pytest.raises(OutputError, match="no page yet"):
-        BoxPage(scenario(), "left and right")
+        BoxPage(scenario(), "left and right", trusted_us=trusted_us)
 
 
 def test_news_are_of_the_time_between_two_counts_and_of_few_flows() -> None:

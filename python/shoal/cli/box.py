@@ -143,14 +143,14 @@ def carry(
     from shoal.cli.box_live import display
     from shoal.files import is_capture, reserved_file
     from shoal.linux.box_page import BoxPage
-    from shoal.wire_box import WireBox, become_punctual
+    from shoal.wire_box import WireBox, become_punctual, trusted_us
 
     with ExitStack() as record:
         if pcap is not None:
             record.enter_context(reserved_file(pcap, is_capture, what="capture of shoal", option="--pcap"))
         running = WireBox(scenario, *interfaces, seed=seed, pcap=pcap, namespace=namespace)
         record.callback(running.close)
-        shows = BoxPage(scenario, " and ".join(interfaces)) if page else None
+        shows = BoxPage(scenario, " and ".join(interfaces), trusted_us=trusted_us) if page else None
         if shows is not None:
             record.callback(shows.close)
             talk.note(f"the page: {shows.address}")

@@ -49,6 +49,8 @@ class BoxPage:
         The scenario of the box.
     title
         What the page says above all.
+    trusted_us
+        Lateness of the 99th percentile up to which rates and delays are those of the scenario.
 
     Raises
     ------
@@ -56,10 +58,7 @@ class BoxPage:
         There is no page, or the process that serves it does not begin.
     """
 
-    def __init__(self, scenario: Scenario, title: str) -> None:
-        # The process that serves the page reads this module, too, and needs no box.
-        from shoal.wire_box import trusted_us
-
+    def __init__(self, scenario: Scenario, title: str, *, trusted_us: float) -> None:
         if not page_file.is_file():
             raise OutputError(
                 "this checkout has no page yet", hint="`make page` builds it (needs node and npm); the table needs none"
