@@ -149,13 +149,14 @@ def test_capture_agrees_with_the_result(mixed: tuple[shoal.Result, Path]) -> Non
     assert not any(packet.payload for packet in acks)
     assert len(sent) / 2.2 < len(acks) <= len(sent) + 1
     # The receivers count the packets that crossed the wire; the SYN-ACK is not an ACK of data. At the end the last
-    # packet is on the wire, and ACKs are for 25 ms: at most one for each of the 21 packets of 1.2 ms.
+    # packets are on the wire and for 12.5 ms behind it, 11 of 1.2 ms, and ACKs are for 25 ms: at most one for each of
+    # the 21 packets.
     for group, number in zip(result.groups, (0, 1), strict=True):
         host = bytes([10, 1, number, 2])
         data = sum(packet.source == host and packet.payload > 0 for packet in sent)
         answers = sum(packet.destination == host and not packet.flags & SYN for packet in acks)
         flow = group["flows"][0]
-        assert 0 <= data - flow["data_packets"] <= 1
+        assert 0 <= data - flow["data_packets"] <= 12
         assert 0 <= flow["acks_sent"] - answers <= 21
         assert flow["acks_per_packet"] == group["acks_per_packet"] == flow["acks_sent"] / flow["data_packets"]
 

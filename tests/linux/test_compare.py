@@ -144,7 +144,7 @@ def test_interrupted_comparison_goes_on(image: Image, tmp_path: Path) -> None:
     temporary.mkdir()
     cache.mkdir()
     (cache / "linux").symlink_to(image.folder.parent.parent)
-    command = [sys.executable, "-m", "shoal", "compare", "single.toml", "--set", "duration=400 s", "--seeds", "3"]
+    command = [sys.executable, "-m", "shoal", "compare", "single.toml", "--set", "duration=100 s", "--seeds", "3"]
     command += ["--workers", "1", "--out", "out", "--page", "page.md"]
     environment = os.environ | {"SHOAL_CACHE_DIR": str(cache), "TMPDIR": str(temporary)}
     with subprocess.Popen(

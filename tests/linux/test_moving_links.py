@@ -240,4 +240,6 @@ def test_several_opportunities_at_once_are_nearly_the_same(image: Image, tmp_pat
     assert link["marked"] > 300
     assert other["marked"] == pytest.approx(link["marked"], rel=0.1)
     assert other["departed"] == pytest.approx(link["departed"], rel=1e-3)
-    assert other["queue_packets"]["mean"] == pytest.approx(link["queue_packets"]["mean"], rel=0.02)
+    # 2.6 % (a bound of 2 % held as long as the whole delay of the plane lay behind the receiver): packets of an
+    # instant reach the receiver together now, whose program reads after all of them, and on the simulator after each.
+    assert other["queue_packets"]["mean"] == pytest.approx(link["queue_packets"]["mean"], rel=0.03)

@@ -105,7 +105,7 @@ impl CongestionControl for Dctcp {
         self.estimator.start(snd_nxt);
     }
     fn undo_cwnd(&self, window: &Window) -> u32 {
-        undo_window(self.config.undo, window, self.cut.cwnd_before)
+        undo_window(self.config.undo, &self.rules, window, self.cut.cwnd_before)
     }
     #[inline]
     fn grows_in_cwr(&self) -> bool {

@@ -32,8 +32,10 @@ pub trait Law: Copy {
 /// Window restored when a reduction turns out spurious.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum UndoWindow {
-    /// `max(cwnd, 2 ssthresh)` (Linux Reno before 4.15).
+    /// That of the host's kernel: `TwiceSsthresh` where each ACK counts once, as on Linux 3.x, else `AtReduction`.
     #[default]
+    Kernel,
+    /// `max(cwnd, 2 ssthresh)` (Linux Reno before 4.15).
     TwiceSsthresh,
     /// `max(cwnd, cwnd at the reduction)` (Linux Reno since 4.15; DCTCP and CUBIC modules by their `loss_cwnd`).
     AtReduction,

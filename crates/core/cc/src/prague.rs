@@ -191,7 +191,7 @@ impl CongestionControl for Prague {
         self.level.last_cut = micros(now).wrapping_sub(OLD_US);
     }
     fn undo_cwnd(&self, window: &Window) -> u32 {
-        undo_window(self.config.undo, window, self.cut.cwnd_before)
+        undo_window(self.config.undo, &self.rules, window, self.cut.cwnd_before)
     }
     /// Called in CWR, too: `cwnd` follows the cut there.
     #[inline]

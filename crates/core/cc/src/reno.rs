@@ -3,7 +3,8 @@
 //! every signal of congestion halves it, with a floor of two packets.
 
 use crate::{
-    AckSample, CcConfig, CongestionControl, GrowthRules, Law, Preset, Reduction, Signal, UndoWindow, Window,
+    AckCounting, AckSample, CcConfig, CongestionControl, GrowthRules, Law, Preset, Reduction, Signal,
+    UndoWindow, Window,
 };
 use shoal_units::{Difference, ModelDoc, ModelKind};
 
@@ -35,16 +36,10 @@ pub(crate) const ECN_PRESETS: &[Preset] = &[
 
 /// The preset `reno`. Rate halving exists only in kernels whose Reno has `tcp_reno_min_cwnd`, which sets the
 /// lower bound.
-pub const RENO: RenoConfig = RenoConfig { halves_to_half_ssthresh: true, undo: UndoWindow::TwiceSsthresh };
+pub const RENO: RenoConfig = RenoConfig { halves_to_half_ssthresh: true, undo: UndoWindow::Kernel };
 
 /// FreeBSD's NewReno: after a spurious timeout a FreeBSD stack restores the window before it.
 pub const NEWRENO: RenoConfig = RenoConfig { halves_to_half_ssthresh: false, undo: UndoWindow::AtReduction };
-
-const UNDO: Difference = Difference {
-    text: "An undo restores max(cwnd, 2 ssthresh) as Linux did before 4.15; later kernels restore the window at the \
-           reduction, which is one packet more if that was odd.",
-    test: "undo_restores_twice_the_threshold",
-};
 
 /// Description of `reno`.
 pub const RENO_DOC: ModelDoc = ModelDoc {
@@ -52,7 +47,7 @@ pub const RENO_DOC: ModelDoc = ModelDoc {
     kind: ModelKind::CongestionControl,
     summary: "Slow start, linear increase, halving on loss and on the first ECN-Echo of a window.",
     follows: "RFC 5681; Linux net/ipv4/tcp_cong.c (tcp_reno)",
-    differences: &[UNDO],
+    differences: &[],
 };
 
 /// Description of `ecn-reno`.
@@ -61,7 +56,7 @@ pub const ECN_RENO_DOC: ModelDoc = ModelDoc {
     kind: ModelKind::CongestionControl,
     summary: "Reno with classic ECN: `reno` that asks for ECN unless the flow says ecn = \"off\".",
     follows: "RFC 3168, RFC 5681; Linux net/ipv4/tcp_cong.c (tcp_reno)",
-    differences: &[UNDO],
+    differences: &[],
 };
 
 /// Description of `ecn-newreno`.
@@ -117,7 +112,7 @@ impl CongestionControl for Reno {
         window.cwnd_cnt = 0;
     }
     fn undo_cwnd(&self, window: &Window) -> u32 {
-        undo_window(self.config.undo, window, self.cwnd_at_reduction)
+        undo_window(self.config.undo, &self.rules, window, self.cwnd_at_reduction)
     }
     fn rate_halving_floor(&self, window: &Window) -> u32 {
         if self.config.halves_to_half_ssthresh { window.ssthresh / 2 } else { window.ssthresh }
@@ -132,9 +127,16 @@ pub(crate) fn half_of(window: &Window) -> u32 {
 }
 
 /// The window that an undo restores.
-pub(crate) fn undo_window(rule: UndoWindow, window: &Window, cwnd_at_reduction: u32) -> u32 {
-    match rule {
-        UndoWindow::TwiceSsthresh => window.cwnd.max(window.ssthresh.saturating_mul(2)),
-        UndoWindow::AtReduction => window.cwnd.max(cwnd_at_reduction),
-    }
+pub(crate) fn undo_window(
+    rule: UndoWindow,
+    rules: &GrowthRules,
+    window: &Window,
+    cwnd_at_reduction: u32,
+) -> u32 {
+    let doubles = match rule {
+        UndoWindow::Kernel => rules.counting == AckCounting::PerAck,
+        UndoWindow::TwiceSsthresh => true,
+        UndoWindow::AtReduction => false,
+    };
+    window.cwnd.max(if doubles { window.ssthresh.saturating_mul(2) } else { cwnd_at_reduction })
 }

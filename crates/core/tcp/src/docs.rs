@@ -18,13 +18,9 @@ const PACING: Difference = Difference::new(
     "what_the_window_allows_leaves_at_once",
 );
 const CLOCK: Difference = Difference::new(
-    "RTT samples and times to wait are exact; the kernel counts delayed ACKs in jiffies. Timers of Linux 6 take the \
-     slots of the kernel's timer wheel, at 1000 Hz and two seconds after the boot; those of older kernels are exact.",
+    "RTT samples of senders are exact, as are the timers of kernels before 6. Timers of Linux 6 take the slots of the \
+     kernel's timer wheel, at 1000 Hz and two seconds after the boot.",
     "a_timer_that_is_due_waits_for_its_slot",
-);
-const TIMESTAMPS: Difference = Difference::new(
-    "Timestamps count microseconds; the kernel's count milliseconds, so that its undo needs a delay of at least one.",
-    "an_old_timestamp_ends_recovery",
 );
 const METRICS: Difference = Difference::new(
     "Nothing is remembered between connections (tcp_metrics): ssthresh starts without limit.",
@@ -85,7 +81,7 @@ const TIMER_BESIDE_TIMER: Difference = Difference::new(
 macro_rules! with_common {
     ($($own:expr),* $(,)?) => {
         &[
-            SEGMENTS, PACING, CLOCK, TIMESTAMPS, METRICS, NO_ZERO_WINDOW_PROBES, CONSTANT_WINDOW, MEMORY_OF_MERGED,
+            SEGMENTS, PACING, CLOCK, METRICS, NO_ZERO_WINDOW_PROBES, CONSTANT_WINDOW, MEMORY_OF_MERGED,
             KNOWN_MSS, ONE_WAY, NO_SYN_ACK_TIMER, NEVER_GIVES_UP, $($own),*
         ]
     };
@@ -153,6 +149,11 @@ const LINUX_6: &[Difference] = with_common![
         "A compressed ACK waits for a third of the RTT, as in the newest kernels (tcp_comp_sack_rtt_percent); earlier \
          ones waited for 5 %, at 20 ms and more the same 1 ms.",
         "a_third_of_a_short_rtt",
+    ),
+    Difference::new(
+        "The ACK of data that fill a part of a hole is always the first of the three that are sent at once beyond the \
+         next; in the kernel it is none of them if what waits takes nothing from the window (__tcp_select_window).",
+        "progress_begins_three_more",
     ),
     Difference::new(
         "The smallest RTT is that of the whole connection, not of the last five minutes.",

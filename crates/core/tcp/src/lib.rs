@@ -25,6 +25,7 @@ mod sender;
 pub mod testing;
 #[cfg(test)]
 mod tests;
+mod timestamps;
 
 pub use accurate::EcnOption;
 pub use config::{EcnSetting, EndpointConfig, ReceiverConfig};

@@ -7,20 +7,23 @@ mod ecn;
 mod handshake;
 mod misbehaviour;
 mod reassembly;
+mod rtt;
 mod unread;
 
 use crate::accurate::option_bytes;
 use crate::profile::Kernel;
-use crate::sender::{SYN_BYTES, timestamp};
+use crate::sender::SYN_BYTES;
+use crate::timestamps::{echo_age, timestamp};
 use crate::{EndpointConfig, Linux, Output};
 use compression::Compression;
 use delayed_ack::DelayedAck;
 use ecn::Feedback;
 pub use misbehaviour::Misbehaviour;
 use reassembly::{Arrival, Reassembly, touch};
+use rtt::RttEstimate;
 use shoal_packet::{Ecn, Flags, FlowId, Packet, Sack, SackBlocks, Seq};
+use shoal_units::Time;
 use shoal_units::cast::{count_u32, fit_u16, fit_u32};
-use shoal_units::{Span, Time};
 use unread::Unread;
 
 /// When data are acknowledged.
@@ -32,6 +35,18 @@ enum Acknowledge {
     Held,
     /// When the timer of delayed ACKs expires, unless something else sends an ACK before.
     Later,
+}
+
+/// Progress of the handshake.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    Listening,
+    /// The SYN has been answered.
+    SynReceived,
+    /// The ACK of the SYN/ACK has come.
+    Established,
+    /// Data have come instead of it: no program has accepted the connection before (Linux `tcp_rcv_state_process`).
+    EstablishedByData,
 }
 
 /// Whether ACKs that are due wait until the application has read.
@@ -51,11 +66,12 @@ pub struct Receiver {
     reassembly: Reassembly,
     delayed: DelayedAck,
     compression: Compression,
+    rtt: RttEstimate,
     feedback: Feedback,
     flow: FlowId,
     /// The receive window that ACKs announce.
     window: u16,
-    established: bool,
+    phase: Phase,
     /// Stream position of the FIN; [`u64::MAX`] before it is known.
     fin_at: u64,
     /// Timestamp to echo ([RFC 7323, section 4.3](https://www.rfc-editor.org/rfc/rfc7323#section-4.3)).
@@ -76,10 +92,11 @@ impl Receiver {
             reassembly: Reassembly::new(config.receiver_stack().linux().is_none()),
             delayed: DelayedAck::new(),
             compression: Compression::new(),
+            rtt: RttEstimate::new(),
             feedback: Feedback::None,
             flow,
             window: config.advertised_window(),
-            established: false,
+            phase: Phase::Listening,
             fin_at: u64::MAX,
             ts_recent: 0,
             last_ack: 1,
@@ -111,7 +128,11 @@ impl Receiver {
             self.on_syn(config, packet, now, out);
             return;
         }
-        if !self.established || (packet.payload == 0 && !packet.flags.has(Flags::FIN)) {
+        let is_ack = packet.payload == 0 && !packet.flags.has(Flags::FIN);
+        if self.phase == Phase::SynReceived {
+            self.complete_handshake(packet, is_ack, now);
+        }
+        if is_ack || self.phase == Phase::Listening {
             if let Some(accurate) = self.feedback.accurate() {
                 accurate.on_ack(config, packet);
             }
@@ -137,6 +158,7 @@ impl Receiver {
             self.deferral = Deferral::On;
         }
         let (before, acks_before, last_ack) = (self.data_packets, self.acks_sent, self.last_ack);
+        self.rtt.on_data(config, merged, self.unread.is_read(), now);
         self.unread.add(merged, config.mss());
         self.on_segment::<false>(config, merged, now, out);
         if self.acks_sent != acks_before {
@@ -238,8 +260,9 @@ impl Receiver {
         if self.reassembly.next() > 1 || self.reassembly.has_holes() {
             return; // A late copy.
         }
-        let is_repeated = core::mem::replace(&mut self.established, true);
+        let is_repeated = self.phase != Phase::Listening;
         if !is_repeated {
+            self.phase = Phase::SynReceived;
             self.feedback = Feedback::granted(config, packet);
         }
         self.ts_recent = packet.ts_val;
@@ -270,6 +293,9 @@ impl Receiver {
     ) {
         let next_before = self.reassembly.next();
         let Some((start, end)) = self.accept(config, packet) else { return };
+        if READ {
+            self.rtt.on_data(config, packet, true, now);
+        }
         let known = self.blocks_before(start, end);
         let arrival = self.reassembly.insert(start, end);
         if arrival == Arrival::Old {
@@ -281,7 +307,7 @@ impl Receiver {
             self.fin_at = end - 1;
         }
         if self.reassembly.next() > next_before {
-            self.on_progress(config, packet, (next_before == 1, READ), now);
+            self.on_progress(config, (next_before == 1, READ), now);
         }
         let reaction = self.feedback.on_data(config, packet, self.delayed.is_pending());
         if reaction.flush {
@@ -335,20 +361,14 @@ impl Receiver {
         Some((start, end))
     }
 
-    /// Handles data that extend what has arrived in order; the first of a connection complete its handshake.
+    /// Handles data that extend what has arrived in order. The window grows until a program has accepted the connection
+    /// and has read.
     #[inline]
-    fn on_progress(
-        &mut self,
-        config: &EndpointConfig,
-        packet: &Packet,
-        (is_first, is_read): (bool, bool),
-        now: Time,
-    ) {
-        if is_first {
-            self.measure_handshake(packet, now);
-        }
+    fn on_progress(&mut self, config: &EndpointConfig, (is_first, is_read): (bool, bool), now: Time) {
+        self.rtt.on_progress(config, self.reassembly.next(), now);
         self.delayed.on_data(config, now);
-        if !is_read && self.unread.grows_window() {
+        let is_accepted = !is_first || self.phase == Phase::Established;
+        if !(is_accepted && (is_read || !self.unread.grows_window())) {
             self.delayed.on_larger_window(config);
         }
     }
@@ -364,12 +384,14 @@ impl Receiver {
         now: Time,
     ) -> Acknowledge {
         let unacked = self.reassembly.next() - self.last_ack;
-        // The window of the ACK may not be smaller than the last one.
-        let leaves_window = || is_read || self.unread.leaves_window(self.acks_sent, config.window_scale());
+        let has_holes = self.reassembly.has_holes();
+        // The window of the ACK may not be smaller than the last one, as it is with what waits behind a hole.
+        let leaves_window =
+            || !has_holes && (is_read || self.unread.leaves_window(self.acks_sent, config.window_scale()));
         if self.delayed.in_quick_mode() || (unacked > u64::from(config.mss()) && leaves_window()) {
             return Acknowledge::Now;
         }
-        if self.reassembly.has_holes() {
+        if has_holes {
             let is_held = arrival != Arrival::Known && self.compresses(config, rules, now);
             return if is_held { Acknowledge::Held } else { Acknowledge::Now };
         }
@@ -409,15 +431,17 @@ impl Receiver {
     #[cold]
     fn compresses(&mut self, config: &EndpointConfig, rules: &Linux, now: Time) -> bool {
         let percent = rules.compressed_ack_percent;
-        percent > 0
-            && config.sack
-            && self.compression.holds(
-                self.reassembly.next(),
-                percent,
-                self.delayed.rtt(),
-                self.delayed.tick(),
-                now,
-            )
+        if percent == 0 || !config.sack {
+            return false;
+        }
+        let (handshake, estimate) = (self.delayed.rtt(), self.rtt.span());
+        let rtt = if handshake.is_zero() { estimate } else { estimate.min(handshake) };
+        self.compression.holds(
+            self.reassembly.next(),
+            rtt * u64::from(percent) / 100,
+            self.delayed.tick(),
+            now,
+        )
     }
 
     /// The SACK blocks before the range [start, end) has a place among them, if they are sent first: the option has
@@ -465,12 +489,13 @@ impl Receiver {
         self.send_ack(config, self.reassembly.next(), sack, now, out);
     }
 
-    /// The first data completes the handshake and gives the receiver its only RTT sample.
+    /// The ACK of the SYN/ACK, or data if it is lost, complete the handshake, whose RTT is the only one that a receiver
+    /// measures exactly (Linux `tcp_synack_rtt_meas`).
     #[cold]
-    fn measure_handshake(&mut self, packet: &Packet, now: Time) {
-        let elapsed = timestamp(now).wrapping_sub(packet.ts_ecr);
-        if packet.ts_ecr != 0 && elapsed < 1 << 31 {
-            self.delayed.set_rtt(Span::from_micros(u64::from(elapsed)));
+    fn complete_handshake(&mut self, packet: &Packet, is_ack: bool, now: Time) {
+        self.phase = if is_ack { Phase::Established } else { Phase::EstablishedByData };
+        if let Some(rtt) = echo_age(packet, now) {
+            self.delayed.set_rtt(rtt);
         }
     }
 

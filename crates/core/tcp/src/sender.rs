@@ -17,7 +17,7 @@ use crate::accurate::{AccurateEcn, Agreed};
 use crate::{EndpointConfig, Kernel, Output};
 use alloc::boxed::Box;
 use call::{Call, Moment};
-pub(crate) use connection::{SYN_BYTES, timestamp};
+pub(crate) use connection::SYN_BYTES;
 pub use counters::{Counters, Outstanding};
 use freebsd::FreeBsdSender;
 use linux::LinuxSender;

@@ -33,5 +33,5 @@ pub use random::Stream;
 pub use rate::{Rate, Serialiser};
 pub use shares::even_shares;
 pub use time::{Span, Time};
-pub use timer_wheel::{JIFFY, wheel_expiry, wheel_slot, whole_jiffies};
+pub use timer_wheel::{JIFFY, jiffies_between, wheel_expiry, wheel_slot, whole_jiffies};
 pub use transmission::{RateChange, Transmission};

@@ -37,6 +37,13 @@ pub const fn whole_jiffies(wait: Span) -> u64 {
     wait.as_picos().div_ceil(JIFFY.as_picos())
 }
 
+/// Ticks of the kernel's clock between two instants, as a time: what a kernel measures in jiffies.
+#[must_use]
+pub const fn jiffies_between(earlier: Time, later: Time) -> Span {
+    let tick = JIFFY.as_picos();
+    Span::from_picos((later.as_picos() / tick).saturating_sub(earlier.as_picos() / tick) * tick)
+}
+
 /// Instant at which a timer goes off that was set at `now` for `wait` from then, which the kernel counts in whole
 /// jiffies from the last tick on.
 #[must_use]
@@ -76,6 +83,13 @@ mod tests {
         assert_eq!(wheel_expiry(at(1_001_900), Span::from_micros(299_001)), at(1_304_000));
         // Slots of 64 ms end 16 ms behind multiples of that.
         assert_eq!(wheel_expiry(at(600_000), Span::from_millis(1200)), at(1_808_000));
+    }
+
+    #[test]
+    fn times_are_whole_ticks() {
+        for (earlier, later, ticks) in [(1900, 2100, 1), (2000, 2999, 0), (1999, 4000, 3), (5000, 4000, 0)] {
+            assert_eq!(jiffies_between(at(earlier), at(later)), JIFFY * ticks, "{earlier} {later}");
+        }
     }
 
     #[test]

@@ -12,8 +12,8 @@ use crate::kernel::Kernel;
 use crate::refusal::Refusals;
 use crate::testbed::{Place, Testbed};
 use crate::user_modules;
-use shoal_scenario::{App, Experiment, Flow, Refusal};
-use shoal_units::{Span, Time};
+use shoal_scenario::{App, Experiment, Flow, Link, Refusal};
+use shoal_units::{Rate, Span, Time};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
@@ -55,9 +55,11 @@ const LONGEST_SAMPLE: Span = Span::from_millis(10);
 const FEWEST_SAMPLES: u64 = 100;
 /// Most samples of all flows together; more would cost more time than the packets.
 const MAX_SAMPLES: u64 = 4_000_000;
-/// Bytes that the receiver of a long flow reads at a time, but for the first 256 KiB. A receiver that reads every
-/// packet costs three times as much, and chunks of 256 KiB would limit fast paths (see docs/linux.md).
+/// Bytes that the receiver of a long and fast flow reads at a time, but for the first 256 KiB. A receiver that reads
+/// every packet costs four times as much, and chunks of 256 KiB would limit fast paths (see docs/linux.md).
 const READ_CHUNK: u32 = 64 << 10;
+/// Rate of the slowest link of a path from which on its receivers read in chunks.
+const RATE_OF_CHUNKS: Rate = Rate::from_bps(100_000_000);
 /// Bytes of unsent data in the sockets of iperf3.
 const UNSENT_OF_GENERATOR: u64 = 128 << 10;
 
@@ -264,7 +266,10 @@ impl Planned<'_> {
         let controllers = control.map_or(["-"; 3], |control| names(control, &flow.app)).join(" ");
         // The last packet of a segment has PSH, and is acknowledged as soon as it is read.
         let offload = self.experiment.host_of(flow).offload;
-        let chunk = if matches!(flow.app, App::Bulk) && offload.is_none() { READ_CHUNK } else { 1 };
+        let slowest = self.experiment.links_of(flow.forward).filter_map(Link::highest_rate).min();
+        let is_fast = slowest.is_none_or(|rate| rate >= RATE_OF_CHUNKS);
+        let chunk =
+            if is_fast && matches!(flow.app, App::Bulk) && offload.is_none() { READ_CHUNK } else { 1 };
         let unsent = match offload {
             Some(offload) => offload.unsent_limit_bytes(),
             None => self.experiment.endpoints[flow.endpoint as usize].unsent_bytes.into(),

@@ -7,8 +7,7 @@
 use super::cbrt::cube_root;
 use super::clock::{Era, HZ, elapsed, jiffies};
 use super::hystart::HyStart;
-use crate::reno::undo_window;
-use crate::{AckSample, CongestionControl, CubicConfig, GrowthRules, Reduction, Signal, UndoWindow, Window};
+use crate::{AckSample, CongestionControl, CubicConfig, GrowthRules, Reduction, Signal, Window};
 use shoal_units::cast::{fit_u32, low_u32};
 use shoal_units::{Span, Time};
 
@@ -255,7 +254,7 @@ impl CongestionControl for LinuxCubic {
         self.hystart.start_round(self.era, now, snd_nxt);
     }
     fn undo_cwnd(&self, window: &Window) -> u32 {
-        undo_window(UndoWindow::AtReduction, window, self.cwnd_before_cut)
+        window.cwnd.max(self.cwnd_before_cut)
     }
 }
 

@@ -3,11 +3,7 @@
 
 use super::clock::Era;
 use super::hystart::HyStart;
-use crate::reno::undo_window;
-use crate::{
-    AckCounting, AckSample, CongestionControl, CubicConfig, GrowthRules, Reduction, Signal, UndoWindow,
-    Window,
-};
+use crate::{AckCounting, AckSample, CongestionControl, CubicConfig, GrowthRules, Reduction, Signal, Window};
 use shoal_units::cast::floor_u32;
 use shoal_units::{Span, Time};
 
@@ -186,7 +182,7 @@ impl CongestionControl for Rfc9438Cubic {
         self.hystart.start_round(Era::V6, now, snd_nxt);
     }
     fn undo_cwnd(&self, window: &Window) -> u32 {
-        undo_window(UndoWindow::AtReduction, window, self.cwnd_before_cut)
+        window.cwnd.max(self.cwnd_before_cut)
     }
 }
 

@@ -48,11 +48,18 @@ fn undo_restores_twice_the_threshold() {
     w.cwnd = 12;
     assert_eq!(reno.undo_cwnd(&w), 12);
 
-    let mut w = window(11, 100);
-    let mut newer = Reno::new(RenoConfig { undo: UndoWindow::AtReduction, ..RENO }, LINUX_6);
-    newer.on_loss(&mut w, &signal);
-    w.cwnd = 5;
-    assert_eq!(newer.undo_cwnd(&w), 11);
+    // Kernels since 4.15 restore the window at the reduction, and either can be asked for.
+    for (undo, rules, restored) in [
+        (UndoWindow::Kernel, LINUX_6, 11),
+        (UndoWindow::TwiceSsthresh, LINUX_6, 10),
+        (UndoWindow::AtReduction, LINUX_3_2, 11),
+    ] {
+        let mut w = window(11, 100);
+        let mut reno = Reno::new(RenoConfig { undo, ..RENO }, rules);
+        reno.on_loss(&mut w, &signal);
+        w.cwnd = 5;
+        assert_eq!(reno.undo_cwnd(&w), restored, "{undo:?}");
+    }
 }
 
 #[test]

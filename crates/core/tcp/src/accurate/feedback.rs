@@ -3,6 +3,7 @@
 
 use super::arrivals::{FIRST_PACKETS, first_bytes, index};
 use super::handshake::ace;
+use crate::timestamps::Youngest;
 use shoal_packet::{ByteCounters, Ecn, Packet};
 use shoal_units::cast::{fit_u32, low_u32};
 
@@ -71,8 +72,7 @@ pub(super) struct Feedback {
     /// Average of the packets that an ACK delivers.
     packets_an_ack: u32,
     pub seen: Seen,
-    /// Timestamp of the last ACK in milliseconds, as on the wire.
-    newest_ms: u32,
+    youngest: Youngest,
 }
 
 impl Feedback {
@@ -92,14 +92,9 @@ impl Feedback {
         }
     }
 
-    /// Whether an ACK with this timestamp in microseconds is younger than all before it.
+    /// Whether an ACK with this timestamp is from a later tick than all before it.
     pub(super) fn is_younger(&mut self, timestamp: u32) -> bool {
-        let now = timestamp / 1000;
-        let is_younger = now.wrapping_sub(self.newest_ms).cast_signed() > 0;
-        if is_younger {
-            self.newest_ms = now;
-        }
-        is_younger
+        self.youngest.advance(timestamp)
     }
 
     /// Reads an ACK. Returns how many packets with CE it reports: none if it acknowledges nothing new and is not

@@ -120,6 +120,9 @@ pub struct Linux {
     pub prr_counts_duplicates: bool,
     /// Whether SACKed segments give RTT samples if no acknowledged segment does (Linux since 3.15).
     pub rtt_from_sack: bool,
+    /// Whether controllers take the RTT that an echoed timestamp gives when a retransmission is acknowledged (Linux
+    /// since 4.9), or none.
+    pub controllers_take_echoes: bool,
     /// Tail loss probe.
     pub tail_probe: TailProbe,
     /// Whether a retransmitted SYN does not request ECN
@@ -181,6 +184,7 @@ impl Linux {
         recovery_restarts_reduction: true,
         prr_counts_duplicates: false,
         rtt_from_sack: false,
+        controllers_take_echoes: false,
         tail_probe: TailProbe::Off,
         ecn_fallback: false,
         syn_linear_timeouts: 0,
@@ -220,6 +224,7 @@ impl Linux {
     const V6: Self = Self {
         loss_detection: LossDetection::Rack,
         timer_wheel: true,
+        controllers_take_echoes: true,
         prr_always_one_more: false,
         growth_turn: GrowthTurn::After,
         tail_probe: TailProbe::Linux6,

@@ -37,9 +37,9 @@ impl Compression {
         self.held > 0
     }
 
-    /// Whether the ACK of a packet that leaves holes is held back, at most for `percent` of `rtt` (zero: not
-    /// known), and not beyond `tick`, when the timer of delayed ACKs expires that was set last.
-    pub(super) fn holds(&mut self, position: u64, percent: u32, rtt: Span, tick: Time, now: Time) -> bool {
+    /// Whether the ACK of a packet that leaves holes is held back, at most for `wait`, the part of the RTT that is
+    /// known, and not beyond `tick`, when the timer of delayed ACKs expires that was set last.
+    pub(super) fn holds(&mut self, position: u64, wait: Span, tick: Time, now: Time) -> bool {
         if self.held >= MOST {
             return false;
         }
@@ -53,8 +53,7 @@ impl Compression {
         }
         self.held += 1;
         if self.deadline == Time::NEVER {
-            let part = if rtt.is_zero() { LONGEST } else { rtt * u64::from(percent) / 100 };
-            self.deadline = now + part.min(LONGEST) + SLACK;
+            self.deadline = now + wait.min(LONGEST) + SLACK;
             if tick > now {
                 self.deadline = self.deadline.min(tick);
             }

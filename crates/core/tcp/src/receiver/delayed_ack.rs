@@ -2,7 +2,7 @@
 //! `tcp_event_data_recv`, `__tcp_ack_snd_check`, `tcp_send_delayed_ack`).
 
 use crate::{EndpointConfig, Linux};
-use shoal_units::{Span, Time, wheel_expiry};
+use shoal_units::{JIFFY, Span, Time, jiffies_between, wheel_expiry};
 
 /// Delayed-ACK state (Linux `icsk_ack`).
 #[derive(Clone, Copy, Debug)]
@@ -11,7 +11,7 @@ pub(super) struct DelayedAck {
     /// When Linux' timer goes off that was set last. An ACK that is sent does not stop it: it expires, and sends an ACK
     /// only if one is compressed then (`tcp_delack_timer_handler`).
     timer: Time,
-    /// Estimated time between data packets (Linux `ato`); zero before the first one.
+    /// Estimated time between data packets in whole jiffies (Linux `ato`); zero before the first one.
     ato: Span,
     last_data: Time,
     /// RTT of the handshake, the only one that a receiver measures; zero if it measured none.
@@ -87,13 +87,13 @@ impl DelayedAck {
     pub(super) fn on_data(&mut self, config: &EndpointConfig, now: Time) {
         let Some(rules) = config.receiver_stack().linux() else { return };
         let floor = rules.delack_min;
-        let gap = now.since(self.last_data);
+        let gap = jiffies_between(self.last_data, now);
         self.last_data = now;
         if self.ato.is_zero() {
             self.quick = self.quick.max(initial_quick_acks(config, rules));
             self.ato = floor;
         } else if gap <= floor / 2 {
-            self.ato = self.ato / 2 + floor / 2;
+            self.ato = half_in_jiffies(self.ato) + floor / 2;
         } else {
             self.on_sparse_data(config, rules, gap);
         }
@@ -102,7 +102,8 @@ impl DelayedAck {
     #[cold]
     fn on_sparse_data(&mut self, config: &EndpointConfig, rules: &Linux, gap: Span) {
         if gap < self.ato {
-            self.ato = (self.ato / 2 + gap).min(self.rto(config));
+            let most = self.rto(config).min(config.receiver_stack().delack_max);
+            self.ato = (half_in_jiffies(self.ato) + gap).min(most);
         } else if gap > self.rto(config) {
             self.quick = self.quick.max(initial_quick_acks(config, rules));
         }
@@ -177,11 +178,16 @@ impl DelayedAck {
     pub(super) fn on_timeout(&mut self, config: &EndpointConfig) {
         self.ato = match config.receiver_stack().linux() {
             Some(rules) if self.is_interactive => rules.delack_min,
-            _ => (self.ato * 2).min(self.rto(config)),
+            _ => (self.ato * 2).min(self.rto(config)).min(config.receiver_stack().delack_max),
         };
         self.is_interactive = false;
         self.deadline = Time::NEVER;
     }
+}
+
+/// Half of a time, in whole jiffies.
+fn half_in_jiffies(span: Span) -> Span {
+    JIFFY * (span.as_picos() / 2 / JIFFY.as_picos())
 }
 
 /// Half of the receive window in segments, at least 2, at most the stack's limit (Linux `tcp_incr_quickack`).

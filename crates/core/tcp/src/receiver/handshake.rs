@@ -1,7 +1,7 @@
 //! The receiving half of an [`Endpoint`](crate::Endpoint) in the handshake, and after it.
 
-use super::Receiver;
 use super::ecn::Feedback;
+use super::{Phase, Receiver};
 use crate::accurate::{AccurateEcn, Agreed, reflect, with_ace};
 use crate::{EndpointConfig, Output};
 use alloc::vec::Vec;
@@ -11,7 +11,7 @@ use shoal_units::Time;
 impl Receiver {
     /// The other half has opened the connection, and `syn_ack` has come.
     pub(crate) fn begin(&mut self, config: &EndpointConfig, agreed: Agreed, syn_ack: &Packet) {
-        self.established = true;
+        self.phase = Phase::Established;
         self.feedback = Feedback::of(config, agreed);
         self.ts_recent = syn_ack.ts_val;
     }

@@ -58,6 +58,11 @@ impl Unread {
         (self.bytes, self.was_read) = (0, true);
     }
 
+    /// Whether the application has read all that came.
+    pub(super) fn is_read(&self) -> bool {
+        self.bytes == 0
+    }
+
     /// Whether the application has not read yet. Until then the window is that of the handshake, and each segment makes
     /// it larger.
     pub(super) fn grows_window(&self) -> bool {

@@ -4,9 +4,9 @@
 
 use super::ecn::EcnSignalling;
 use crate::EndpointConfig;
+use crate::timestamps::timestamp;
 use shoal_packet::{Flags, FlowId, Packet, Seq};
-use shoal_units::cast::low_u32;
-use shoal_units::{Span, Time};
+use shoal_units::Time;
 
 /// SYN and SYN/ACK: 20 B IP, 20 B TCP, 20 B options (MSS, SACK permitted, timestamps, window scale).
 pub(crate) const SYN_BYTES: u16 = 60;
@@ -151,24 +151,6 @@ impl Connection {
     }
 }
 
-/// Time since the segment left whose timestamp `packet` echoes: its RTT, also after a retransmission (RFC
-/// 7323 section 4.1).
-pub(crate) fn echo_age(packet: &Packet, now: Time) -> Option<Span> {
-    let elapsed = timestamp(now).wrapping_sub(packet.ts_ecr);
-    (packet.ts_ecr != 0 && elapsed < 1 << 31).then(|| Span::from_micros(elapsed.into()))
-}
-
-/// Whether a timestamp is echoed that is older than `stamp`: then what was sent at that time is not what arrived.
-pub(crate) fn echoes_before(echo: u32, stamp: u32) -> bool {
-    echo != 0 && echo.wrapping_sub(stamp).cast_signed() < 0
-}
-
-/// The timestamp clock: microseconds, never zero at the start because zero means "nothing to echo".
-#[inline]
-pub(crate) fn timestamp(now: Time) -> u32 {
-    low_u32(now.as_micros()).wrapping_add(1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -194,18 +176,5 @@ mod tests {
         assert_eq!(connection.peer_window, 0xffff);
         reply.window = config.advertised_window();
         assert_eq!(connection.read(&reply), 64 << 20);
-    }
-
-    #[test]
-    fn an_echo_tells_the_age_across_the_wrap_of_the_clock() {
-        // The clock counts microseconds from 1 and wraps after 2^32; an echo from the future is none.
-        let now = Time::ZERO + Span::from_micros((1 << 32) + 100);
-        let mut packet = Packet::empty(FlowId(1), SYN_BYTES);
-        packet.ts_ecr = u32::MAX - 99; // Clock 2^32 - 100; now it shows 101: 201 us.
-        assert_eq!(echo_age(&packet, now), Some(Span::from_micros(201)));
-        packet.ts_ecr = 102;
-        assert_eq!(echo_age(&packet, now), None);
-        packet.ts_ecr = 0;
-        assert_eq!(echo_age(&packet, now), None);
     }
 }

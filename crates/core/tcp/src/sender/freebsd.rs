@@ -93,8 +93,8 @@ struct BeforeTimeout {
     cong_recovery: bool,
     /// Time before which an ACK must have been caused by the original transmission (`t_badrxtwin`).
     until: Time,
-    /// Timestamp clock at the timeout.
-    stamp: u32,
+    /// Tick of the timestamp clock at the timeout.
+    tick: u32,
 }
 
 impl FreeBsdSender {

@@ -30,6 +30,17 @@ fn a_connection_starts_with_quick_acks() {
     receiver_with(config("reno", "linux-6"), &script);
 }
 
+/// Data that come instead of the ACK of the handshake reach a connection that no program has accepted, whose window
+/// grows (`tcp_grow_window`: `quick |= 1`).
+#[test]
+fn data_that_complete_the_handshake_have_one_quick_ack_more() {
+    for (has_ack, quick) in [(true, 16), (false, 17)] {
+        let mut client = Client::open(config("reno", "linux-6"), has_ack);
+        let at_once = (1..=20).take_while(|&ms| client.hears(ms, 1448) == 1).count();
+        assert_eq!(at_once, quick);
+    }
+}
+
 #[test]
 fn every_second_segment_then_the_timer() {
     run("
@@ -219,13 +230,18 @@ struct Client {
 }
 
 impl Client {
-    fn new() -> Self {
-        let config = EndpointConfig { receive_window_bytes: 4 * 1448, ..config("reno", "linux-6") };
+    fn open(config: EndpointConfig, has_ack: bool) -> Self {
         let mut receiver = Receiver::new(&config, FlowId(0));
-        let mut syn = Packet::empty(FlowId(0), 60);
-        syn.flags = Flags::SYN;
-        receiver.on_packet(&config, &syn, Time::ZERO, &mut Vec::new());
-        let mut client = Self { config, receiver, next: 1 };
+        for flags in [Flags::SYN, Flags::ACK].into_iter().take(1 + usize::from(has_ack)) {
+            let packet = Packet { flags, ..Packet::empty(FlowId(0), 60) };
+            receiver.on_packet(&config, &packet, Time::ZERO, &mut Vec::new());
+        }
+        Self { config, receiver, next: 1 }
+    }
+
+    fn new() -> Self {
+        let narrow = EndpointConfig { receive_window_bytes: 4 * 1448, ..config("reno", "linux-6") };
+        let mut client = Self::open(narrow, true);
         assert_eq!([client.hears(1, 1448), client.hears(2, 1448)], [1, 1]);
         client
     }

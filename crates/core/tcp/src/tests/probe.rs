@@ -98,15 +98,16 @@ fn without_sack_there_are_no_probes() {
 
 #[test]
 fn one_probe_until_it_is_answered() {
-    // Data sent in between arms the timer once more; when it fires it only puts the timeout off (Linux: rearm_timer).
+    // Data sent in between arms the timer once more, no later than the timeout of the head, 100 + 300 ms. When it fires it
+    // only puts that off to the next tick (Linux: rearm_timer).
     sender("reno", "linux-6", OPEN).run(
         "
         302ms > 3
         310ms write 1
         310ms > 4
-        700ms ? probes 1 timeouts 0
-        812ms > 0                      # 310 + 202, and 300 ms more
-        812ms ? timeouts 1
+        400ms ? probes 1 timeouts 0
+        401ms > 0
+        401ms ? timeouts 1
         ",
     );
 }

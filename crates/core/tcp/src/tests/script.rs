@@ -76,6 +76,8 @@ pub(super) struct Script {
     card_free: Time,
     /// Bytes that the queue in front of the card still takes.
     room: u64,
+    /// Whether a receiver has got a SYN and no ACK of the handshake.
+    awaits_ack: bool,
     loose: bool,
 }
 
@@ -137,6 +139,7 @@ impl Script {
             sent: VecDeque::new(),
             card_free: Time::ZERO,
             room: u64::MAX,
+            awaits_ack: false,
             loose: false,
         }
     }
@@ -259,9 +262,17 @@ impl Script {
 
     fn arrive(&mut self, text: &str) {
         let packet = self.parse(text);
+        if core::mem::replace(&mut self.awaits_ack, packet.flags.has(Flags::SYN)) && packet.payload > 0 {
+            // The ACK of the handshake comes just before the first data.
+            self.deliver(&Packet { payload: 0, size: self.config.header_bytes, flags: Flags::ACK, ..packet });
+        }
+        self.deliver(&packet);
+    }
+
+    fn deliver(&mut self, packet: &Packet) {
         self.call(|end, config, now, out| match end {
-            End::Sender(sender) => sender.on_packet(config, &packet, now, out),
-            End::Receiver(receiver) => receiver.on_packet(config, &packet, now, out),
+            End::Sender(sender) => sender.on_packet(config, packet, now, out),
+            End::Receiver(receiver) => receiver.on_packet(config, packet, now, out),
         });
     }
 

@@ -193,6 +193,7 @@ fn acks_echo_the_earliest_unacknowledged_timestamp() {
     let mut syn = Packet::empty(FlowId(1), 60);
     syn.flags = Flags::SYN;
     receiver.on_packet(&c, &syn, Time::ZERO, &mut out);
+    receiver.on_packet(&c, &Packet { flags: Flags::ACK, ..syn }, Time::ZERO, &mut out);
     for (n, ts) in [(0, 10), (1, 20), (3, 30), (2, 40)] {
         let mut data = Packet::empty(FlowId(1), 1500);
         data.seq = Seq::of(1 + n * 1448);

@@ -24,6 +24,16 @@ fn an_old_timestamp_ends_recovery() {
     }
 }
 
+/// Clocks of timestamps tick once a millisecond.
+#[test]
+fn an_echo_of_the_same_tick_proves_nothing() {
+    for (echo, undos) in [("199.9ms", 1), ("200.1ms", 0)] {
+        sender("reno", "linux-6", OPEN).run_loosely(&format!(
+            "200.4ms < ack 0 sack 1-4\n200.4ms > 0, 10\n210ms < ack 10 ts {echo}\n210ms ? undos {undos}"
+        ));
+    }
+}
+
 #[test]
 fn a_partial_ack_with_an_old_timestamp() {
     // 3.2 restores the window and stays; later kernels wait while the retransmission is out.

@@ -1,8 +1,7 @@
 //! Dumbbell: senders - r1 = bottleneck = r2 - receivers.
 //!
-//! The whole propagation delay of a flow lies on the path of its ACKs, behind the receiver: a sender observes
-//! the same, and each packet is delayed once. Where the arrival time of data matters, data are delayed on
-//! their own path too.
+//! Data are delayed before the receiver and ACKs behind it, so that the clocks of both ends tick in the middle of the same
+//! packets as on the simulator.
 
 use super::{Delay, End, Line, Place, Route, Testbed, Wire};
 use crate::card::Pacing;
@@ -10,7 +9,7 @@ use crate::device::Port;
 use crate::disciplines::Site;
 use crate::endpoints::HostSettings;
 use crate::refusal::Refusals;
-use shoal_scenario::{App, Experiment, Flow, LinkId, NodeId};
+use shoal_scenario::{Experiment, Flow, LinkId, NodeId};
 use shoal_units::Span;
 use std::net::Ipv4Addr;
 
@@ -48,7 +47,7 @@ pub(super) fn testbed(
     }
     let link = &experiment.links[bottleneck.0 as usize];
     let mut line = Line::new(("r1", "b0"), link, Some(0), site, refusals)?;
-    // Its delay is part of the delay behind the receivers.
+    // Its delay is part of the delays before the receivers.
     line.delay = Span::ZERO;
     line.places = ("bottleneck.rate".to_owned(), "bottleneck.aqm".to_owned());
     let port =
@@ -116,18 +115,11 @@ struct Pair {
 impl Pair {
     fn of(experiment: &Experiment, flow: &Flow) -> Self {
         let settings = HostSettings::of(experiment, flow);
-        let forward =
-            if is_timed_on_arrival(&flow.app) { experiment.propagation(flow.forward) } else { Span::ZERO };
+        let forward = experiment.propagation(flow.forward);
         let backward = experiment.base_rtt(flow).saturating_sub(forward);
         let receiver = settings.card.moderation.and_then(|_| experiment.end_of(flow.forward));
         Self { settings, receiver, forward, backward }
     }
-}
-
-/// Whether results depend on the time at which data arrive. What a client waits for takes a full round trip
-/// in any case.
-const fn is_timed_on_arrival(app: &App) -> bool {
-    matches!(app, App::Frames { .. } | App::Unresponsive { .. } | App::Transfers { barrier: true, .. })
 }
 
 /// Pairs of hosts in order of first use, and the pair of each flow. Flows with the same settings and delays

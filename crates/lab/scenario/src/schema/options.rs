@@ -200,4 +200,4 @@ pub(crate) fn known_preset(name: &str, keys: &Table<'_>) -> Option<CcConfig> {
     None
 }
 
-choices!(UndoWindow { "twice-ssthresh" => Self::TwiceSsthresh, "at-reduction" => Self::AtReduction, });
+choices!(UndoWindow { "kernel" => Self::Kernel, "twice-ssthresh" => Self::TwiceSsthresh, "at-reduction" => Self::AtReduction, });

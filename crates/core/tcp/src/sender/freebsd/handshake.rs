@@ -2,7 +2,7 @@
 
 use super::{Call, FreeBsdSender};
 use crate::accurate::Agreed;
-use crate::sender::connection::echo_age;
+use crate::timestamps::{echo_age, time_before};
 use crate::{EcnSetting, Output};
 use shoal_cc::CongestionControl;
 use shoal_packet::Packet;
@@ -88,8 +88,4 @@ impl FreeBsdSender {
 /// Time at which the segment left whose timestamp `packet` echoes.
 pub(super) fn echoed_time(packet: &Packet, now: Time) -> Option<Time> {
     echo_age(packet, now).map(|age| time_before(now, age))
-}
-
-fn time_before(now: Time, age: Span) -> Time {
-    Time::from_picos(now.as_picos().saturating_sub(age.as_picos()))
 }

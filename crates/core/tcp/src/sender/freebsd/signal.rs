@@ -2,7 +2,7 @@
 //! `cc_post_recovery`).
 
 use super::{FreeBsdSender, Moment};
-use crate::sender::connection::timestamp;
+use crate::timestamps::{echoes_before, tick};
 use shoal_cc::{AckSample, CongestionControl, EcnUse, Reduction, Signal};
 use shoal_units::cast::fit_u32;
 use shoal_units::{Span, Time};
@@ -90,7 +90,7 @@ impl FreeBsdSender {
         self.rtt.timeouts() == 1
             && self.before_timeout.is_some_and(|before| {
                 if at.rules.undoes_by_timestamp {
-                    ts_ecr != 0 && ts_ecr.wrapping_sub(before.stamp).cast_signed() < 0
+                    echoes_before(ts_ecr, before.tick)
                 } else {
                     at.now < before.until
                 }
@@ -106,7 +106,7 @@ impl FreeBsdSender {
             fast_recovery: self.fast_recovery,
             cong_recovery: self.cong_recovery,
             until: now + self.rtt.srtt() / 2,
-            stamp: timestamp(now),
+            tick: tick(now),
         });
     }
 

@@ -6,7 +6,7 @@ use super::sacks::SackOption;
 use super::segment::Delivery;
 use super::{CaState, Call, LinuxSender, Moment};
 use crate::accurate::Acknowledged;
-use crate::sender::connection::echo_age;
+use crate::timestamps::echo_age_in_ticks;
 use crate::{BurstLimit, GrowthTurn, LossDetection, Output};
 use shoal_cc::{AckSample, CongestionControl};
 use shoal_packet::Packet;
@@ -72,7 +72,7 @@ impl LinuxSender {
         // Also to stop the probe: if a packet is missing, other mechanisms report sooner.
         let stops_probe = self.timers.early_is_probe() && self.state != CaState::Open;
         if sent == 0 && (acked.advanced || stops_probe) {
-            self.schedule_tail_probe(call);
+            self.schedule_tail_probe(call, true);
         }
     }
 
@@ -218,8 +218,9 @@ impl LinuxSender {
         // Karn: no transmission time of an ACK that covers a retransmission. The estimator takes the first segment, as
         // the echoed timestamp would; controllers take the last (Linux seq_rtt and ca_rtt).
         if delivery.gives_rtt() {
-            self.take_rtt(at, at.now.since(delivery.first_sent));
-            return Some(at.now.since(delivery.last_sent));
+            let newest = at.now.since(delivery.last_sent);
+            self.take_rtt(at, at.now.since(delivery.first_sent), newest);
+            return Some(newest);
         }
         self.measure_otherwise(at, packet, delivery)
     }
@@ -228,20 +229,24 @@ impl LinuxSender {
     fn measure_otherwise(&mut self, at: &Moment<'_>, packet: &Packet, delivery: &Delivery) -> Option<Span> {
         if at.rules.rtt_from_sack && delivery.newly_sacked_original() {
             let rtt = at.now.since(delivery.first_sacked);
-            self.take_rtt(at, rtt);
+            self.take_rtt(at, rtt, rtt);
             return Some(rtt);
         }
         if delivery.acked_packets > 0
-            && let Some(rtt) = echo_age(packet, at.now)
+            && let Some(rtt) = echo_age_in_ticks(packet, 1, at.now)
         {
-            self.take_rtt(at, rtt);
+            self.take_rtt(at, rtt, rtt);
+            return at.rules.controllers_take_echoes.then_some(rtt);
         }
         None
     }
 
+    /// Takes a sample of the RTT: `rtt` for the timeout, and `newest`, that of the packet delivered last, for the
+    /// smallest (Linux `tcp_ack_update_rtt`).
     #[inline]
-    pub(super) fn take_rtt(&mut self, at: &Moment<'_>, rtt: Span) {
+    pub(super) fn take_rtt(&mut self, at: &Moment<'_>, rtt: Span, newest: Span) {
         self.rtt.sample(rtt, self.snd_una, self.snd_nxt, &at.config.stack);
+        self.rtt.note_newest(newest);
         self.board.rack.set_min_rtt(self.rtt.min());
     }
 

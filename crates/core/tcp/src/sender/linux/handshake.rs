@@ -5,8 +5,8 @@
 
 use super::{Call, LinuxSender};
 use crate::accurate::Agreed;
-use crate::sender::connection::echo_age;
 use crate::sender::ecn::EcnSignalling;
+use crate::timestamps::{echo_age, echo_age_in_ticks, tick};
 use crate::{EcnSetting, Output, Undo};
 use shoal_cc::CongestionControl;
 use shoal_packet::{Ecn, Flags, Packet};
@@ -41,7 +41,7 @@ impl LinuxSender {
         let timeout = self.rtt.timeout(stack).saturating_mul(1 << doublings).min(stack.rto_max);
         self.timers.start_retransmission(call.now + timeout, call.now);
         self.last_sent = call.now;
-        self.undo.note_stamp(syn.ts_val);
+        self.undo.note_tick(tick(call.now));
         call.transmit(syn);
     }
 
@@ -60,7 +60,13 @@ impl LinuxSender {
         self.connection.ecn.negotiate(call.config, packet, &mut self.cc);
         let is_spurious = call.rules.undo == Undo::Linux6 && self.undo.is_first_syn_answered(packet);
         self.undo.forget_retransmissions();
-        self.begin(call, echo_age(packet, call.now), is_spurious);
+        let rtt = if self.rtt.backoff() == 0 {
+            echo_age(packet, call.now)
+        } else {
+            // Karn: only the echo tells which SYN was answered.
+            echo_age_in_ticks(packet, 1, call.now)
+        };
+        self.begin(call, rtt, is_spurious);
         self.send_pure_ack(call, packet);
         self.push(call);
     }
@@ -98,7 +104,7 @@ impl LinuxSender {
         }
         self.rtt.end_backoff();
         if let Some(sample) = rtt {
-            self.take_rtt(call, sample);
+            self.take_rtt(call, sample, sample);
         }
         if call.config.offload.is_none() {
             let sent = u64::from(self.window.cwnd) * u64::from(call.mss);

@@ -74,11 +74,13 @@ impl LinuxSender {
         }
     }
 
-    /// The retransmission timeout, whose timer waited for the reordering window, counts from when the head was sent,
-    /// with the RTT that is known now (Linux `tcp_rearm_rto`).
-    fn resume_rto(&mut self, at: &Moment<'_>) {
-        if let Some(head) = self.board.head() {
-            let due = head.sent + self.rtt.backed_off_timeout(&at.config.stack);
+    /// The retransmission timeout, in the place of which a probe or the reordering window was waited for, counts from
+    /// when the head was sent, with the RTT that is known now (Linux `tcp_rearm_rto`).
+    pub(super) fn resume_rto(&mut self, at: &Moment<'_>) {
+        if self.board.packets_out() > 0
+            && let Some(head) = self.board.head()
+        {
+            let due = head.sent + self.rtt.timeout_in_jiffies(&at.config.stack);
             self.timers.start_retransmission(due.max(at.now + JIFFY), at.now);
         }
     }

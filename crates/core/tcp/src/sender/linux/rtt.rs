@@ -3,7 +3,7 @@
 //! stack's floor instead of the timeout itself, and a variance that falls only once a window.
 
 use crate::Profile;
-use shoal_units::Span;
+use shoal_units::{JIFFY, Span, whole_jiffies};
 
 /// Smoothed RTT, its variance and the timeout. Spans in picoseconds; zero `srtt` means "no sample yet".
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +35,7 @@ impl RttEstimator {
     pub(super) const fn srtt(&self) -> Span {
         Span::from_picos(self.srtt_ps)
     }
-    /// Smallest sample; the smoothed RTT while there is none.
+    /// Smallest RTT of the packets that were delivered last; the smoothed RTT while there is none.
     pub(super) const fn min(&self) -> Span {
         Span::from_picos(if self.min_ps == u64::MAX { self.srtt_ps } else { self.min_ps })
     }
@@ -46,7 +46,6 @@ impl RttEstimator {
         let sample = rtt.as_picos().max(1);
         let floor = profile.rto_min.as_picos();
         self.backoff = 0;
-        self.min_ps = self.min_ps.min(sample);
         if self.srtt_ps == 0 {
             self.srtt_ps = sample;
             // Makes the first timeout 3 RTT (RFC 6298 2.2: variance R/2, times four).
@@ -78,6 +77,12 @@ impl RttEstimator {
         }
     }
 
+    /// Takes the RTT of the packet that was delivered last.
+    #[inline]
+    pub(super) fn note_newest(&mut self, rtt: Span) {
+        self.min_ps = self.min_ps.min(rtt.as_picos().max(1));
+    }
+
     /// The timeout without backoff.
     pub(super) fn timeout(&self, profile: &Profile) -> Span {
         if self.srtt_ps == 0 {
@@ -90,6 +95,10 @@ impl RttEstimator {
     #[inline]
     pub(super) fn backed_off_timeout(&self, profile: &Profile) -> Span {
         self.timeout(profile).saturating_mul(1 << self.backoff).min(profile.rto_max)
+    }
+    /// The present timeout as the kernel keeps it (`icsk_rto`), where more than a wait from now on is computed from it.
+    pub(super) fn timeout_in_jiffies(&self, profile: &Profile) -> Span {
+        JIFFY * whole_jiffies(self.backed_off_timeout(profile))
     }
     /// Backs off after a timeout. `limit` bounds the doublings.
     pub(super) fn back_off(&mut self, limit: u8) {

@@ -5,7 +5,7 @@
 use super::rack::Rack;
 use super::segment::{Delivery, EVER_RETRANSMITTED, EXAMINED, FIN, LOST, RETRANSMITTED, SACKED, Segment};
 use crate::Outstanding;
-use crate::sender::connection::{echoes_before, timestamp};
+use crate::timestamps::{echoes_before, tick};
 use alloc::boxed::Box;
 use shoal_packet::{Ring, Seq};
 use shoal_units::cast::{count_u32, fit_u16};
@@ -154,7 +154,7 @@ impl Scoreboard {
             delivery.delivered_packets += 1;
             delivery.newest_marked = delivery.newest_marked.max(segment.sent);
             // The echo of an earlier timestamp shows that the original arrived (Linux `tcp_skb_spurious_retrans`).
-            if !(segment.was_ever_retransmitted() && echoes_before(echo, timestamp(segment.sent))) {
+            if !(segment.was_ever_retransmitted() && echoes_before(echo, tick(segment.sent))) {
                 self.rack.note_delivered(segment, now);
             }
         }

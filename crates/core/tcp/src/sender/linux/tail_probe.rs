@@ -5,7 +5,7 @@ use super::acked::Acked;
 use super::timers::TIMEOUT_MIN;
 use super::{CaState, Call, LinuxSender, Moment};
 use crate::{Output, Profile, TailProbe};
-use shoal_units::Span;
+use shoal_units::{Span, Time};
 
 /// Shortest probe timeout of 3.18.
 const PROBE_MIN_3_18: Span = Span::from_millis(10);
@@ -78,9 +78,10 @@ fn wait(rule: TailProbe, stack: &Profile, srtt: Span, single: bool) -> Span {
 }
 
 impl LinuxSender {
-    /// Arms the probe timer after a transmission or an advancing ACK.
+    /// Arms the probe timer after a transmission or an ACK that `restarts` the retransmission timeout. The probe is never
+    /// later than that timeout, which counts from when the head was sent if nothing restarts it.
     #[inline]
-    pub(super) fn schedule_tail_probe(&mut self, at: &Moment<'_>) {
+    pub(super) fn schedule_tail_probe(&mut self, at: &Moment<'_>, restarts: bool) {
         let last_state = match at.rules.tail_probe {
             TailProbe::Off => return,
             TailProbe::Linux318 => CaState::Open,
@@ -94,16 +95,32 @@ impl LinuxSender {
             return;
         }
         let wait = wait(at.rules.tail_probe, &at.config.stack, self.rtt.srtt(), out == 1);
-        self.timers.start_probe(at.now + wait, at.now);
+        let mut due = at.now + wait;
+        if restarts || at.rules.tail_probe == TailProbe::Linux318 {
+            due = due.min(self.timers.retransmission());
+        } else if let Some(head) = self.board.head()
+            && head.sent + at.config.stack.rto_min < due
+        {
+            due = self.before_timeout_of(head.sent, at, due);
+        }
+        self.timers.start_probe(due, at.now);
+    }
+
+    /// The timeout of what was sent at `sent` if it comes before `due` and has not passed, else `due`.
+    #[cold]
+    fn before_timeout_of(&self, sent: Time, at: &Moment<'_>, due: Time) -> Time {
+        let timeout = sent + self.rtt.timeout_in_jiffies(&at.config.stack);
+        if timeout > at.now { due.min(timeout) } else { due }
     }
 
     /// Sends a probe when its timer fires: a new segment if there is one, else the last one again. One probe
     /// for each episode.
     #[cold]
     pub(super) fn send_tail_probe(&mut self, call: &mut Call<'_, impl Output>) {
+        let mut is_sent = false;
         if self.board.packets_out() > 0 && !self.probe.is_open() {
             let repeats = !self.push_one(call);
-            let is_sent = !repeats || self.repeat_segment(call, self.board.last_index());
+            is_sent = !repeats || self.repeat_segment(call, self.board.last_index());
             self.counters.probes += u32::from(is_sent);
             if is_sent && (repeats || call.rules.tail_probe == TailProbe::Linux6) {
                 self.probe = ProbeEpisode { end: self.snd_nxt, repeats };
@@ -111,7 +128,11 @@ impl LinuxSender {
         }
         // The probe schedules no other one (Linux `tcp_write_xmit` with `push_one` of 2).
         self.timers.stop_early();
-        self.arm_rto(call);
+        if is_sent || call.rules.tail_probe == TailProbe::Linux318 {
+            self.arm_rto(call);
+        } else {
+            self.resume_rto(call);
+        }
     }
 
     /// Handles the acknowledgement of a probe: if the probe repaired a loss, the window is reduced once (RFC

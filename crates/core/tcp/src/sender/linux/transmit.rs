@@ -3,7 +3,7 @@
 use super::segment::Segment;
 use super::{CaState, Call, LinuxSender, Moment};
 use crate::Output;
-use crate::sender::connection::timestamp;
+use crate::timestamps::tick;
 use shoal_cc::CongestionControl;
 use shoal_packet::{Ecn, Flags, Packet};
 use shoal_units::Time;
@@ -77,7 +77,7 @@ impl LinuxSender {
         if !self.timers.retransmission_is_armed() {
             self.arm_rto(at);
         }
-        self.schedule_tail_probe(at);
+        self.schedule_tail_probe(at, false);
     }
 
     #[inline]
@@ -209,13 +209,13 @@ impl LinuxSender {
     pub(super) fn retransmit_segment(&mut self, call: &mut Call<'_, impl Output>, index: usize) -> bool {
         if self.is_refused(call, self.board.segment(index).payload().into()) {
             self.board.note_attempt(index);
-            self.undo.note_retransmission(timestamp(call.now));
+            self.undo.note_retransmission(tick(call.now));
             self.counters.retransmissions += 1;
             return false;
         }
         let leaves = self.begin_paced(call);
         self.board.retransmit(index, leaves, self.snd_nxt);
-        self.undo.note_retransmission(timestamp(leaves));
+        self.undo.note_retransmission(tick(leaves));
         if index == 0 {
             self.arm_rto(call);
         }

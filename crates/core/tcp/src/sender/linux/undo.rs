@@ -4,7 +4,7 @@
 
 use super::acked::Acked;
 use crate::Undo;
-use crate::sender::connection::echoes_before;
+use crate::timestamps::{echoes_before, echoes_tick};
 use shoal_cc::{AnyController, CongestionControl, Window};
 use shoal_packet::Packet;
 
@@ -18,7 +18,7 @@ pub(super) struct UndoEvidence {
     /// Retransmissions in it not yet explained by D-SACK (Linux `undo_retrans`). Negative: nothing was retransmitted
     /// yet, which is not the same as everything being explained.
     retransmissions: i32,
-    /// Time of the first retransmission of the episode, or of the first SYN, in timestamp units; 0 if none (Linux
+    /// Tick of the timestamp clock of the first retransmission of the episode, or of the first SYN; 0 if none (Linux
     /// `retrans_stamp`).
     first_retransmission: u32,
 }
@@ -69,23 +69,23 @@ impl UndoEvidence {
         self.retransmissions = 0;
     }
 
-    /// What is sent at `stamp` of the timestamp clock may turn out to be needless; the first one counts: a SYN (Linux
+    /// What is sent in `tick` of the timestamp clock may turn out to be needless; the first one counts: a SYN (Linux
     /// `tcp_connect`), or what is retransmitted.
-    pub(super) fn note_stamp(&mut self, stamp: u32) {
+    pub(super) fn note_tick(&mut self, tick: u32) {
         if self.first_retransmission == 0 {
-            self.first_retransmission = stamp;
+            self.first_retransmission = tick;
         }
     }
     /// Whether `syn_ack` answers the first SYN, so that the others were repeated in vain (Linux
     /// `tcp_try_undo_spurious_syn`).
     pub(super) fn is_first_syn_answered(&self, syn_ack: &Packet) -> bool {
-        syn_ack.ts_ecr != 0 && syn_ack.ts_ecr == self.first_retransmission
+        echoes_tick(syn_ack.ts_ecr, self.first_retransmission)
     }
 
-    /// A segment is retransmitted; `stamp` is the timestamp clock.
-    pub(super) fn note_retransmission(&mut self, stamp: u32) {
+    /// A segment is retransmitted in `tick` of the timestamp clock.
+    pub(super) fn note_retransmission(&mut self, tick: u32) {
         self.retransmissions = self.retransmissions.max(0) + 1;
-        self.note_stamp(stamp);
+        self.note_tick(tick);
     }
 
     /// A D-SACK up to `right` explains retransmissions of the episode as unnecessary: as many as `count` finds from the
