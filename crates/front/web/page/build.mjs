@@ -183,7 +183,7 @@ const style =
   readFileSync(join(here, "node_modules/uplot/dist/uPlot.min.css"), "utf8").trim() +
   readFileSync(join(here, "src/page.css"), "utf8").trim();
 const [main, worker, box] = await Promise.all([bundle("main.ts"), bundle("worker.ts"), bundle("box.ts")]);
-const packedModule = await zopfli.gzipAsync(code, { numiterations: 1 });
+const packedModule = await zopfli.gzipAsync(code, { numiterations: 5 });
 const wasm = Buffer.from(packedModule).toString("base64");
 const parts = {
   // Only what is in this file: its scripts by their checksums, and the worker that it makes of one of them. A style may

@@ -43,6 +43,7 @@ impl RttEstimate {
         }
     }
 
+    #[inline(never)]
     fn on_echo(&mut self, config: &EndpointConfig, packet: &Packet, is_read: bool, now: Time) {
         let Some(age) = echo_age(packet, now) else { return };
         self.echoed = tick(time_before(now, age));
@@ -64,10 +65,18 @@ impl RttEstimate {
     /// handshake has not.
     #[inline]
     pub(super) fn on_progress(&mut self, config: &EndpointConfig, position: u64, now: Time) {
+        if self.eighths_us == 0 {
+            self.measure_first_window(config, position, now);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn measure_first_window(&mut self, config: &EndpointConfig, position: u64, now: Time) {
         if self.first_data == Time::NEVER {
             self.first_data = now;
             self.first_window_end = fit_u32(position + u64::from(config.syn_window()));
-        } else if self.eighths_us == 0 && position >= self.first_window_end.into() {
+        } else if position >= self.first_window_end.into() {
             self.eighths_us = fit_u32(now.since(self.first_data).as_micros().max(1)).min(u32::MAX / 8) * 8;
         }
     }

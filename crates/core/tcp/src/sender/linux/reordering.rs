@@ -76,6 +76,8 @@ impl LinuxSender {
 
     /// The retransmission timeout, in the place of which a probe or the reordering window was waited for, counts from
     /// when the head was sent, with the RTT that is known now (Linux `tcp_rearm_rto`).
+    #[cold]
+    #[inline(never)]
     pub(super) fn resume_rto(&mut self, at: &Moment<'_>) {
         if self.board.packets_out() > 0
             && let Some(head) = self.board.head()

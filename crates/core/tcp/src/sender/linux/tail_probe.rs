@@ -108,6 +108,7 @@ impl LinuxSender {
 
     /// The timeout of what was sent at `sent` if it comes before `due` and has not passed, else `due`.
     #[cold]
+    #[inline(never)]
     fn before_timeout_of(&self, sent: Time, at: &Moment<'_>, due: Time) -> Time {
         let timeout = sent + self.rtt.timeout_in_jiffies(&at.config.stack);
         if timeout > at.now { due.min(timeout) } else { due }
