@@ -31,15 +31,25 @@ fn sum(parts: &[&[u8]]) -> u16 {
     ((folded & 0xffff) + (folded >> 16)) as u16
 }
 
-/// Checks the lengths and both checksums of an IPv4 packet with TCP; returns the TCP header and the payload
-/// length.
-fn verified(packet: &[u8]) -> (&[u8], usize) {
+/// Checks the lengths and both checksums of an IPv4 packet of `protocol`; returns what it carries.
+fn carried(packet: &[u8], protocol: u8) -> &[u8] {
     assert_eq!(packet[0], 0x45);
     assert_eq!(usize::from(u16::from_be_bytes([packet[2], packet[3]])), packet.len());
     assert_eq!(sum(&[&packet[..20]]), 0xffff, "IP checksum");
     let segment = &packet[20..];
     let length = (segment.len() as u16).to_be_bytes();
-    assert_eq!(sum(&[&packet[12..20], &[0, 6], &length, segment]), 0xffff, "TCP checksum");
+    assert_eq!(packet[9], protocol);
+    assert_eq!(
+        sum(&[&packet[12..20], &[0, protocol], &length, segment]),
+        0xffff,
+        "checksum of what it carries"
+    );
+    segment
+}
+
+/// Checks a packet with TCP; returns the TCP header and the payload length.
+fn verified(packet: &[u8]) -> (&[u8], usize) {
+    let segment = carried(packet, 6);
     let header = usize::from(segment[12] >> 4) * 4;
     assert!(segment[header..].iter().all(|&byte| byte == 0));
     (&segment[..header], segment.len() - header)
@@ -182,9 +192,28 @@ fn timestamps_survive_the_wrap_of_the_microsecond_clock() {
     assert_eq!(last.1[20 + 44..20 + 48], 5_000_000u32.to_be_bytes());
 }
 
+/// A packet without flags is that of traffic without a connection: UDP, with the size that the simulator counts.
+#[test]
+fn datagrams_are_udp() {
+    let endpoints =
+        Endpoints { mss: 0, forward_window_scale: 0, backward_window_scale: 0, sack: false, code_point: 46 };
+    let interface = Interface { name: "l".into(), rate: Some(Rate::from_bps(1)) };
+    let mut writer = PcapWriter::new(Vec::new(), &[interface], Capture::Whole).unwrap();
+    let packet = Packet { payload: 1472, ecn: Ecn::Ect1, ts_val: 7, ..Packet::empty(FlowId(3), 1500) };
+    let frame = Frame::Modelled(&packet, Direction::Forward, &endpoints);
+    writer.write(Time::from_picos(1), 0, frame, None).unwrap();
+    let file = writer.finish().unwrap();
+    let bytes = &blocks(&file)[2].1[20..1520];
+    let datagram = carried(bytes, 17);
+    assert_eq!(bytes[1], 46 << 2 | 1);
+    // Ports 49152 and 9, and 1480 bytes.
+    assert_eq!(datagram[..6], [0xc0, 0, 0, 9, 5, 0xc8]);
+    assert!(datagram[8..].iter().all(|&byte| byte == 0));
+}
+
 prop_compose! {
     fn any_packet()(
-        flow: u32, seq: u32, ack: u32, ts_val: u32, ts_ecr: u32, window: u16, flags: u8,
+        flow: u32, seq: u32, ack: u32, ts_val: u32, ts_ecr: u32, window: u16, flags in 1u8..,
         ecn in prop::sample::select(vec![Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce]),
         blocks in prop::collection::vec((any::<u32>(), any::<u32>()), 0..4),
         counters in prop::option::of((any::<bool>(), any::<[u32; 3]>(), 0usize..=3)),

@@ -65,11 +65,11 @@ pub(super) fn packet(
     kept_payload: u16,
     note: Option<(PacketNote, Option<Time>)>,
 ) {
-    let header_bytes = headers.ip.header_len() + headers.tcp.header_len();
+    let header_bytes = headers.ip.header_len() + headers.transport.header_len();
     let lengths = [kept_payload, headers.payload].map(|payload| header_bytes as u32 + u32::from(payload));
     enhanced_packet(out, now, interface, lengths, noted(note), |out| {
         out.extend_from_slice(&headers.ip.to_bytes());
-        out.extend_from_slice(&headers.tcp.to_bytes());
+        headers.transport.write(out).expect("memory takes all");
         out.resize(out.len() + usize::from(kept_payload), 0);
     });
 }

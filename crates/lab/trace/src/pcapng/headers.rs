@@ -1,7 +1,8 @@
-//! IPv4 and TCP headers of simulated packets.
+//! IPv4 headers of simulated packets, and those of TCP or UDP.
 
 use etherparse::{
-    IpDscp, IpEcn, IpNumber, Ipv4Header, Ipv4HeaderSlice, TcpHeader, TcpHeaderSlice, UdpHeaderSlice,
+    IpDscp, IpEcn, IpNumber, Ipv4Header, Ipv4HeaderSlice, TcpHeader, TcpHeaderSlice, TransportHeader,
+    UdpHeader, UdpHeaderSlice,
 };
 use shoal_packet::{ByteCounters, Flags, FlowId, Packet, Sack, Seq};
 use shoal_units::Time;
@@ -38,7 +39,7 @@ pub struct Endpoints {
 /// Headers with valid checksums, and the length of the payload, which is zeros.
 pub(super) struct Headers {
     pub ip: Ipv4Header,
-    pub tcp: TcpHeader,
+    pub transport: TransportHeader,
     pub payload: u16,
 }
 
@@ -62,7 +63,36 @@ impl Headers {
     /// equals [`Packet::size`] wherever the size leaves room for the options that the packet carries; a larger size is
     /// filled with no-operation options up to the 40 bytes that TCP allows.
     pub(super) fn of(packet: &Packet, now: Time, direction: Direction, endpoints: &Endpoints) -> Self {
-        let (source, destination, source_port, destination_port) = addresses(packet.flow, direction);
+        let payload_bytes = packet.payload.min(u16::MAX - 120);
+        // Every segment has a flag, that of SYN or of ACK, and what has none is traffic without a connection.
+        let mut transport = if packet.flags == Flags(0) {
+            let (_, _, source_port, destination_port) = addresses(packet.flow, direction);
+            let length = UdpHeader::LEN_U16 + payload_bytes;
+            TransportHeader::Udp(UdpHeader { source_port, destination_port, length, checksum: 0 })
+        } else {
+            TransportHeader::Tcp(Self::tcp(packet, now, direction, endpoints))
+        };
+        let (source, destination, ..) = addresses(packet.flow, direction);
+        let protocol =
+            if matches!(transport, TransportHeader::Udp(_)) { IpNumber::UDP } else { IpNumber::TCP };
+        let header_bytes = transport.header_len() as u16;
+        let mut ip =
+            Ipv4Header::new(header_bytes + payload_bytes, TIME_TO_LIVE, protocol, source, destination)
+                .expect("the length was limited");
+        // Packets are never fragmented, so the identification is arbitrary ([RFC 6864, section
+        // 4.1](https://www.rfc-editor.org/rfc/rfc6864#section-4.1)).
+        ip.dont_fragment = true;
+        ip.dscp = IpDscp::try_new(endpoints.code_point).expect("a code point has six bits");
+        ip.ecn = IpEcn::try_new(packet.ecn.bits()).expect("a codepoint has two bits");
+        ip.header_checksum = ip.calc_header_checksum();
+        transport
+            .update_checksum_ipv4(&ip, &ZEROS[..usize::from(payload_bytes)])
+            .expect("the length was limited");
+        Self { ip, transport, payload: payload_bytes }
+    }
+
+    fn tcp(packet: &Packet, now: Time, direction: Direction, endpoints: &Endpoints) -> TcpHeader {
+        let (_, _, source_port, destination_port) = addresses(packet.flow, direction);
         let own_base = initial_sequence(packet.flow, direction);
         let other_base = initial_sequence(packet.flow, direction.reversed());
 
@@ -84,25 +114,7 @@ impl Headers {
         let options = Options::of(packet, now, direction, endpoints, other_base);
         tcp.set_options_raw(options.as_slice()).expect("options are at most 40 bytes");
 
-        let payload_bytes = packet.payload.min(u16::MAX - 120);
-        let mut ip = Ipv4Header::new(
-            tcp.header_len_u16() + payload_bytes,
-            TIME_TO_LIVE,
-            IpNumber::TCP,
-            source,
-            destination,
-        )
-        .expect("the length was limited");
-        // Packets are never fragmented, so the identification is arbitrary ([RFC 6864, section
-        // 4.1](https://www.rfc-editor.org/rfc/rfc6864#section-4.1)).
-        ip.dont_fragment = true;
-        ip.dscp = IpDscp::try_new(endpoints.code_point).expect("a code point has six bits");
-        ip.ecn = IpEcn::try_new(packet.ecn.bits()).expect("a codepoint has two bits");
-        ip.header_checksum = ip.calc_header_checksum();
-        tcp.checksum = tcp
-            .calc_checksum_ipv4_raw(source, destination, &ZEROS[..usize::from(payload_bytes)])
-            .expect("the length was limited");
-        Self { ip, tcp, payload: payload_bytes }
+        tcp
     }
 }
 
