@@ -17,13 +17,19 @@ from shoal.scenario import Scenario
 
 #: Lateness of the 99th percentile up to which rates and delays are those of the scenario, in us.
 trusted_us = 100.0
+#: What stands before the name of a TUN device.
+tun_prefix = "tun:"
 # So long the native loop runs between two looks at signals, in s.
 _slice_s = 0.2
 _interfaces = Path("/sys/class/net")
 _hints = {
     "absent": "`ip link` lists those that there are",
     "privilege": "run it as root, or give it the capability: setcap cap_net_raw+ep on a copy of the interpreter",
-    "taken": "end the other box, or name another interface",
+    "tun-privilege": "run it as root, or name a device that root has made: ip tuntap add dev NAME mode tun user YOU",
+    "tun-name": "name a device that there is not yet, or one of `ip tuntap list`, in at most 15 bytes",
+    "no-tun": "load the module: modprobe tun; a container needs the device from its host",
+    "no-ethernet": "name Ethernet interfaces, or let the box make TUN devices: --in tun:NAME --out tun:NAME",
+    "taken": "end the other program, or name another interface",
     "merged": "where they come from: ethtool -K IF tso off gso off, or, on a virtual link, ip link set dev IF "
     "gso_max_segs 1; at the box: ethtool -K IF gro off lro off",
     "down": "ip link set dev IF up",
@@ -42,7 +48,9 @@ class WireBox:
     scenario
         Its bottleneck is the box.
     inside, outside
-        Names of interfaces: what comes in at the first passes the queue.
+        Names of interfaces: what comes in at the first passes the queue. ``tun:NAME`` is a TUN device, through which
+        this machine sends to itself: it is made if there is none of the name, and gone when the box ends. Of a device
+        there are packets of IP to see, and no frames, so that both sides are of one kind.
     seed
         Seed of the queue and the impairments; that of the scenario if not given.
     pcap
@@ -50,16 +58,16 @@ class WireBox:
         what was decided about it. It gets its name on :meth:`close`; see :func:`replay`.
     namespace
         Path of the network namespace in which the interfaces are, such as ``/run/netns/box``; that of this process if
-        not given.
+        not given, and always for TUN devices.
 
     Raises
     ------
     UsageError
-        The names are the same.
+        The names are the same, or only one is that of a TUN device, or these are to be in another namespace.
     ScenarioError
         The scenario has no bottleneck, or impairments that send packets twice.
     LinuxError
-        An interface does not exist, is down, has another MTU, or cannot be opened.
+        An interface does not exist, is down, has another MTU, or cannot be opened or made.
     OutputError
         The record cannot be made.
     """
@@ -76,8 +84,20 @@ class WireBox:
     ) -> None:
         if inside == outside:
             raise UsageError(f"both sides of the box are `{inside}`", hint="name two interfaces")
-        # The system says of the interfaces of this process's namespace only what they are.
-        if namespace is None:
+        tuns = [name for name in (inside, outside) if name.startswith(tun_prefix)]
+        if len(tuns) == 1:
+            raise UsageError(
+                f"`{tuns[0]}` has packets without frames, and the other side has frames",
+                hint="name two interfaces, or two TUN devices: --in tun:NAME --out tun:NAME",
+            )
+        if tuns and namespace is not None:
+            raise UsageError(
+                "TUN devices are of the network namespace of this process",
+                hint="run it there: ip netns exec NAME, or move the devices: ip link set dev NAME netns NAME",
+            )
+        # The system says of the interfaces of this process's namespace only what they are; a TUN device is down until
+        # its user is ready, and takes packets beyond its MTU.
+        if namespace is None and not tuns:
             _check(inside, outside)
         try:
             self._box = scenario.native.wire_box(inside, outside, pcap=pcap, seed=seed, namespace=namespace)

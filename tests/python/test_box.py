@@ -8,35 +8,14 @@ import pty
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
+from boxed import TRANSFER, begun, boxed, ip, replayed, running_box, shown, sysctl
 
 from shoal.cli.box import verdict
-from shoal.linux.namespaces import Namespaces
-
-# Sends or takes bytes for some seconds; the receiver prints how many came, with the seconds from the first to the last.
-TRANSFER = """
-import socket, sys, time
-role, seconds = sys.argv[1], float(sys.argv[2])
-if role == "receive":
-    listener = socket.create_server(("10.9.0.2", 5201))
-    print("ready", flush=True)
-    connection, _ = listener.accept()
-    total, begun = 0, time.monotonic()
-    while part := connection.recv(1 << 16):
-        total += len(part)
-    print(total, time.monotonic() - begun)
-else:
-    connection = socket.create_connection(("10.9.0.2", 5201))
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        connection.send(b"x" * 65536)
-    connection.close()
-"""
+from shoal.linux.namespaces import RECEIVER, Namespaces
 
 # Sends a datagram ten times a second, for some seconds.
 DATAGRAMS = """
@@ -47,52 +26,6 @@ for _ in range(10 * int(sys.argv[1])):
     sender.sendto(b"x" * 1000, ("10.9.0.2", 9))
     time.sleep(0.1)
 """
-
-
-def sysctl(namespaces: Namespaces, **values: object) -> None:
-    for end in ("sender", "receiver"):
-        for name, value in values.items():
-            subprocess.run(namespaces.inside(end, "sysctl", "-qw", f"net.ipv4.{name}={value}"), check=True)
-
-
-def ip(namespaces: Namespaces, end: str, *words: str) -> None:
-    subprocess.run(namespaces.inside(end, "ip", *words), check=True)
-
-
-def begun(namespaces: Namespaces, end: str, *words: str) -> subprocess.Popen[str]:
-    pipe = subprocess.PIPE
-    return subprocess.Popen(namespaces.inside(end, sys.executable, *words), stdout=pipe, stderr=pipe, text=True)
-
-
-@contextmanager
-def running_box(namespaces: Namespaces, *words: str) -> Iterator[subprocess.Popen[str]]:
-    with begun(namespaces, "box", "-m", "shoal", "box", "--in", "left", "--out", "right", *words) as box:
-        try:
-            assert box.stderr is not None
-            while "carrying" not in (said := box.stderr.readline()):
-                assert said, "the box did not begin"
-            yield box
-        finally:
-            box.kill()
-
-
-def boxed(namespaces: Namespaces, *words: str, seconds: float = 5) -> tuple[dict[str, Any], float]:
-    """What the box counted, and the goodput of a flow in Mbit/s."""
-    with (
-        running_box(namespaces, "--json", "--duration", f"{seconds + 3} s", *words) as box,
-        begun(namespaces, "receiver", "-c", TRANSFER, "receive", str(seconds)) as receiver,
-    ):
-        try:
-            assert receiver.stdout is not None
-            assert receiver.stdout.readline() == "ready\n"
-            with begun(namespaces, "sender", "-c", TRANSFER, "send", str(seconds)) as sender:
-                out, err = box.communicate(timeout=60)
-                sender.kill()
-            assert box.returncode == 0, err
-            total, took_s = map(float, receiver.stdout.readline().split())
-        finally:
-            receiver.kill()
-    return json.loads(out), 8e-6 * total / took_s
 
 
 def test_a_flow_has_the_rate_of_the_bottleneck_and_its_drops(namespaces: Namespaces) -> None:
@@ -115,13 +48,6 @@ def test_what_the_law_marks_arrives_marked(namespaces: Namespaces) -> None:
     assert goodput > 9
     assert there["marked"] > 0
     assert there["dropped"] == 0
-
-
-def replayed(record: Path) -> tuple[int, dict[str, Any]]:
-    command = [sys.executable, "-m", "shoal", "box", "--replay", str(record), "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.stdout, done.stderr
-    return done.returncode, json.loads(done.stdout)
 
 
 def test_a_record_is_replayed_and_a_changed_byte_is_seen(namespaces: Namespaces, tmp_path: Path) -> None:
@@ -184,10 +110,10 @@ def test_a_box_that_is_moved_on_its_page_is_replayed(namespaces: Namespaces, tmp
             assert box.stderr is not None
             while "the page: " not in (said := box.stderr.readline()):
                 assert said, "there is no page"
-            with begun(namespaces, "receiver", "-c", TRANSFER, "receive", "6") as receiver:
+            with begun(namespaces, "receiver", "-c", TRANSFER, "receive", RECEIVER, "6") as receiver:
                 assert receiver.stdout is not None
                 assert receiver.stdout.readline() == "ready\n"
-                with begun(namespaces, "sender", "-c", TRANSFER, "send", "6") as sender:
+                with begun(namespaces, "sender", "-c", TRANSFER, "send", RECEIVER, "6") as sender:
                     time.sleep(2)
                     moves = (
                         "bottleneck.rate",
@@ -234,10 +160,13 @@ def test_a_box_that_is_moved_on_its_page_is_replayed(namespaces: Namespaces, tmp
 def test_what_a_killed_box_has_left_of_a_record_is_replayed(namespaces: Namespaces, tmp_path: Path) -> None:
     record = tmp_path / "record.pcapng"
     words = ("--rate", "10Mbit/s", "--rtt", "10 ms", "--aqm", "codel", "--pcap", str(record))
-    with running_box(namespaces, *words), begun(namespaces, "receiver", "-c", TRANSFER, "receive", "2") as receiver:
+    with (
+        running_box(namespaces, *words),
+        begun(namespaces, "receiver", "-c", TRANSFER, "receive", RECEIVER, "2") as receiver,
+    ):
         assert receiver.stdout is not None
         assert receiver.stdout.readline() == "ready\n"
-        with begun(namespaces, "sender", "-c", TRANSFER, "send", "2") as sender:
+        with begun(namespaces, "sender", "-c", TRANSFER, "send", RECEIVER, "2") as sender:
             sender.wait()
         receiver.kill()
     command = [sys.executable, "-m", "shoal", "box", "--replay"]
@@ -296,14 +225,6 @@ def test_a_killed_box_leaves_no_part_of_a_record_for_long(namespaces: Namespaces
     assert not record.exists()
     assert shown(namespaces, "--in", "left", "--out", "right", "--pcap", str(record))[0] == 0
     assert [path.name for path in tmp_path.iterdir()] == ["record.pcapng"]
-
-
-def shown(namespaces: Namespaces, *words: str) -> tuple[int, str]:
-    command = namespaces.inside(
-        "box", sys.executable, "-m", "shoal", "box", "--rate", "10Mbit/s", "--duration", "1 s", *words
-    )
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return done.returncode, done.stderr
 
 
 def test_what_is_no_pair_of_interfaces_is_refused(namespaces: Namespaces) -> None:

@@ -26,8 +26,14 @@ if TYPE_CHECKING:
     from shoal.wire_box import WireBox
 
 
-_Inside = Annotated[str | None, option("--in", "IF", "Interface whose frames pass the queue, on the senders' side.")]
-_Outside = Annotated[str | None, option("--out", "IF", "Interface at which they leave, on the receivers' side.")]
+_Inside = Annotated[
+    str | None,
+    option("--in", "IF", "Interface whose frames pass the queue, on the senders' side; [cyan]tun:NAME[/] makes one."),
+]
+_Outside = Annotated[
+    str | None,
+    option("--out", "IF", "Interface at which they leave, on the receivers' side; [cyan]tun:NAME[/] makes one."),
+]
 _Rate = Annotated[
     str | None, option("--rate", "RATE", "Rate of the bottleneck, e.g. [cyan]40Mbit/s[/]; without a scenario.")
 ]
@@ -75,8 +81,13 @@ def box(
     in IPv4, IPv6, below VLAN tags, and in the outer header of tunnels; nothing else of a frame changes. Rate schedules,
     delays and impairments are those of the scenario; its flows are not run, since hosts bring theirs.
 
-    Opening interfaces needs CAP_NET_RAW. Nothing about them changes, however the box ends. At the end it says how late
-    frames left: where the 99th percentile is beyond 100 us, rates and delays are not to be trusted.
+    A machine with one interface has TUN devices instead, two of them, which the box makes and which go with it: what is
+    routed into the one comes out of the other, and this machine forwards it from there. No interface is named like
+    [cyan]tun:NAME[/], since names have no colon.
+
+    Opening interfaces needs CAP_NET_RAW, making TUN devices CAP_NET_ADMIN. Nothing about interfaces changes, however
+    the box ends. At the end it says how late frames left: where the 99th percentile is beyond 100 us, rates and delays
+    are not to be trusted.
 
     The page (--page) is served to this machine alone, at an address that is printed. It shows rates, queueing delays,
     marks and drops, and moves the rate, the round trip, and the target or threshold of the queue while the box runs.
@@ -92,6 +103,7 @@ def box(
       sudo shoal box --in eth0 --out eth1 --rate 40Mbit/s --aqm dualpi2 --pcap record.pcapng
       shoal box --replay record.pcapng
       sudo shoal box mobile.toml --in eth0 --out eth1 --duration '60 s'
+      sudo shoal box --in tun:shoal0 --out tun:shoal1 --rate 40Mbit/s
     """
     from shoal.cli.box_live import flows
     from shoal.errors import UsageError
@@ -143,7 +155,7 @@ def carry(
     from shoal.cli.box_live import display
     from shoal.files import is_capture, reserved_file
     from shoal.linux.box_page import BoxPage
-    from shoal.wire_box import WireBox, become_punctual, trusted_us
+    from shoal.wire_box import WireBox, become_punctual, trusted_us, tun_prefix
 
     with ExitStack() as record:
         if pcap is not None:
@@ -157,6 +169,8 @@ def carry(
         if not become_punctual():
             talk.warning("no real-time priority (CAP_SYS_NICE): frames may leave late when the machine has other work")
         ends = "" if ends_s is not None else "; Ctrl-C ends it"
+        if interfaces[0].startswith(tun_prefix):
+            talk.note("packets come when both devices are up, and something is routed into one of them")
         talk.note(f"carrying frames between {interfaces[0]} and {interfaces[1]}{ends}")
         if hosts is not None:
             hosts.send()
@@ -239,7 +253,7 @@ def verdict(counts: dict[str, Any]) -> str:
     keys = ("refused", "missed", "unreadable")
     refused, missed, unreadable = (sum(way[key] for way in counts["ways"]) for key in keys)
     if refused:
-        words += f" The interface had no room for {refused} of them: they are lost."
+        words += f" The interface was down or had no room for {refused} of them: they are lost."
     if missed:
         words += f" {missed} came faster than the box took them, and are lost: no queue has seen them."
     if unreadable:

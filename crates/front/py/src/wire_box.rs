@@ -40,7 +40,8 @@ impl Box {
         };
         let [inside, outside] = interfaces;
         let ports = [open(inside).map_err(|e| refused(&e))?, open(outside).map_err(|e| refused(&e))?];
-        let record = pcap.map(|(path, about)| Record::create(path, interfaces, about)).transpose();
+        let link_type = ports[0].link_type();
+        let record = pcap.map(|(path, about)| Record::create(path, link_type, interfaces, about)).transpose();
         let record = record.map_err(|error| not_written(&error))?;
         let carrier = std::boxed::Box::new(Carrier::new(ports, ways, record));
         Ok(Self { carrier, changes, told: Default::default() })
@@ -239,8 +240,12 @@ fn named(flow: &FlowKey) -> String {
 fn refused(error: &PortError) -> PyErr {
     let kind = match error {
         PortError::Absent(_) => "absent",
-        PortError::Privilege(_) => "privilege",
-        PortError::Taken(_) => "taken",
+        PortError::Privilege { capability: "CAP_NET_ADMIN", .. } => "tun-privilege",
+        PortError::Privilege { .. } => "privilege",
+        PortError::Taken(_) | PortError::Attached(_) => "taken",
+        PortError::NoEthernet(_) => "no-ethernet",
+        PortError::NoTunName(_) => "tun-name",
+        PortError::NoTun(_) => "no-tun",
         PortError::System { .. } => "system",
     };
     PyOSError::new_err((kind, error.to_string()))

@@ -83,7 +83,12 @@ const SIDES: [&str; 2] = ["in", "out"];
 
 impl Carrier {
     /// A box between two ports, of which a record may be kept; its clock begins now.
+    ///
+    /// # Panics
+    /// If what comes at the one port cannot leave at the other: frames of Ethernet here, packets without frames there.
     pub fn new(ports: [Port; 2], ways: [Direction; 2], record: Option<Record>) -> Self {
+        let [inside, outside] = ports.each_ref().map(Port::link_type);
+        assert_eq!(inside, outside, "ports of two kinds");
         let (began, lateness) = (monotonic(), Default::default());
         Self { ports, ways, began, spare: Vec::new(), lateness, record }
     }
@@ -116,7 +121,7 @@ impl Carrier {
                 self.wait_until(next);
             }
         }
-        for (side, port) in self.ports.iter().enumerate() {
+        for (side, port) in self.ports.iter_mut().enumerate() {
             let missed = port.newly_missed().map_err(|error| Stop::System { side: SIDES[side], error })?;
             self.lateness[side].missed += missed;
         }
@@ -164,7 +169,7 @@ impl Carrier {
                 Err(error) => return Err(Stop::System { side: SIDES[side], error }),
             }
             let now = self.now();
-            let Some(read) = Frame::read(&buffer.frame) else {
+            let Some(read) = Frame::read(self.ports[side].link_type(), &buffer.frame) else {
                 self.lateness[side].unreadable += 1;
                 self.spare.push(buffer);
                 continue;

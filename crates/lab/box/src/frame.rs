@@ -1,7 +1,8 @@
-//! What a queue asks of an Ethernet frame, and the one thing that it writes into it: CE.
+//! What a queue asks of an Ethernet frame, or of an IP packet without one, and the one thing that it writes there: CE.
 
 use etherparse::{LaxNetSlice, LaxSlicedPacket, TransportSlice};
 use shoal_packet::Ecn;
+use shoal_trace::pcapng::LinkType;
 use std::net::IpAddr;
 
 /// Bytes of two addresses and a type.
@@ -24,7 +25,7 @@ pub struct Frame {
     pub read_bytes: usize,
 }
 
-/// What an Ethernet frame carries, and where the outermost IP header begins, in bytes from the beginning of the frame.
+/// What a frame carries, and where the outermost IP header begins, in bytes from the beginning of the frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Payload {
     /// An IPv4 packet.
@@ -48,11 +49,17 @@ pub struct FlowKey {
 }
 
 impl Frame {
-    /// Reads a frame; `None` if it is too short to be one, or longer than packets are.
-    pub fn read(frame: &[u8]) -> Option<Self> {
-        let read = LaxSlicedPacket::from_ethernet(frame).ok()?;
-        let tags: usize = read.link_exts.iter().map(etherparse::LaxLinkExtSlice::header_len).sum();
-        let start = ETHERNET_BYTES + tags;
+    /// Reads a frame of Ethernet, or what begins with an IP header; `None` if it is too short to be one, or longer than
+    /// packets are.
+    pub fn read(link_type: LinkType, frame: &[u8]) -> Option<Self> {
+        let (read, start) = match link_type {
+            LinkType::Ethernet => {
+                let read = LaxSlicedPacket::from_ethernet(frame).ok()?;
+                let tags: usize = read.link_exts.iter().map(etherparse::LaxLinkExtSlice::header_len).sum();
+                (read, ETHERNET_BYTES + tags)
+            }
+            LinkType::Raw => (LaxSlicedPacket::from_ip(frame).ok()?, 0),
+        };
         let ports = match &read.transport {
             Some(TransportSlice::Tcp(tcp)) => (tcp.source_port(), tcp.destination_port()),
             Some(TransportSlice::Udp(udp)) => (udp.source_port(), udp.destination_port()),

@@ -3,7 +3,7 @@
 use crate::journal::{CAME, NOTES, THE_END, change_in};
 use crate::{Ahead, Buffer, Change, Decision, Direction, Frame, Journal};
 use shoal_trace::WriteError;
-use shoal_trace::pcapng::{CapturedFrame, FrameReader, FrameWriter, Interface, ReadError};
+use shoal_trace::pcapng::{CapturedFrame, FrameReader, FrameWriter, Interface, LinkType, ReadError};
 use shoal_units::Time;
 use std::collections::VecDeque;
 use std::path::Path;
@@ -18,17 +18,22 @@ pub struct Record {
 }
 
 impl Record {
-    /// Opens a file for a box between interfaces of these names, which says of itself what is to be replayed with it.
-    /// It gets its name on [`Self::commit`], and is removed if that is not reached.
+    /// Opens a file for a box between interfaces of these names and of this type, which says of itself what is to be
+    /// replayed with it. It gets its name on [`Self::commit`], and is removed if that is not reached.
     ///
     /// # Errors
     /// If the file cannot be made.
-    pub fn create(path: &Path, interfaces: [&str; 2], about: &str) -> Result<Self, WriteError> {
+    pub fn create(
+        path: &Path,
+        link_type: LinkType,
+        interfaces: [&str; 2],
+        about: &str,
+    ) -> Result<Self, WriteError> {
         let [inside, outside] = interfaces;
         let named = [inside, outside, "changes"].map(|name| Interface { name: name.to_owned(), rate: None });
         Ok(Self {
             journal: Journal::default(),
-            file: FrameWriter::create(path, &named, about)?,
+            file: FrameWriter::create(path, link_type, &named, about)?,
             last: Time::ZERO,
         })
     }
@@ -119,20 +124,20 @@ pub struct Replayed {
 /// # Errors
 /// If the record cannot be read. One that breaks off is compared up to there.
 pub fn replay(
-    record: FrameReader,
+    mut record: FrameReader,
     ways: &mut [Direction; 2],
     mut read: impl FnMut(&str) -> Result<Change, String>,
 ) -> Result<Replayed, ReadError> {
     let mut again = Again::default();
     let mut is_whole = false;
-    for recorded in record {
+    while let Some(recorded) = record.next() {
         let recorded = match recorded {
             Err(error) if error.is_cut => break,
             recorded => recorded?,
         };
         if recorded.interface == NOTES && recorded.comment == THE_END {
             is_whole = true;
-        } else if let Err(difference) = again.bring(recorded, ways, &mut read) {
+        } else if let Err(difference) = again.bring(recorded, record.link_types(), ways, &mut read) {
             return Ok(Replayed { frames: again.frames, difference: Some(difference), cut: None });
         }
     }
@@ -159,6 +164,7 @@ impl Again {
     fn bring(
         &mut self,
         recorded: CapturedFrame,
+        link_types: &[LinkType],
         ways: &mut [Direction; 2],
         read: impl FnMut(&str) -> Result<Change, String>,
     ) -> Result<(), Difference> {
@@ -177,10 +183,11 @@ impl Again {
             }
             return self.compare_settled();
         }
-        let Some(way) = ways.get_mut(interface as usize) else {
+        let side = interface as usize;
+        let (Some(way), Some(link_type)) = (ways.get_mut(side), link_types.get(side)) else {
             return wrong("a frame of neither side of a box", comment);
         };
-        let Some(read) = Frame::read(&kept) else { return wrong("no frame", comment) };
+        let Some(read) = Frame::read(*link_type, &kept) else { return wrong("no frame", comment) };
         self.recorded.push_back(comment);
         until(way, at, |decision| self.journal.decided(&decision));
         let number = self.journal.came(interface, at, &kept, &read);

@@ -7,7 +7,7 @@ use shoal_aqm::testing::{Input, Kind};
 use shoal_bottleneck::LinkConfig;
 use shoal_box::{Ahead, Buffer, Change, Cut, Direction, Frame, Record, Replayed, replay};
 use shoal_netem::{Chance, Impairments, Loss};
-use shoal_trace::pcapng::FrameReader;
+use shoal_trace::pcapng::{FrameReader, LinkType};
 use shoal_units::{Rate, Span, Time};
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ fn ways(seed: u64) -> [Direction; 2] {
     chosen_ways(dualpi2, &[128; 40], seed).unwrap()
 }
 
-fn frame(ecn: u8, port: u16, bytes: usize) -> Vec<u8> {
+fn frame(link_type: LinkType, ecn: u8, port: u16, bytes: usize) -> Vec<u8> {
     let mut header = etherparse::Ipv4Header::new(
         (8 + bytes) as u16,
         64,
@@ -42,8 +42,11 @@ fn frame(ecn: u8, port: u16, bytes: usize) -> Vec<u8> {
     )
     .unwrap();
     header.ecn = etherparse::IpEcn::try_new(ecn).unwrap();
-    let builder =
-        PacketBuilder::ethernet2([2; 6], [4; 6]).ip(etherparse::IpHeaders::Ipv4(header, <_>::default()));
+    let headers = etherparse::IpHeaders::Ipv4(header, <_>::default());
+    let builder = match link_type {
+        LinkType::Ethernet => PacketBuilder::ethernet2([2; 6], [4; 6]).ip(headers),
+        LinkType::Raw => PacketBuilder::ip(headers),
+    };
     let mut frame = Vec::new();
     builder.udp(port, 9).write(&mut frame, &vec![0; bytes]).unwrap();
     frame
@@ -78,12 +81,13 @@ fn carry(ways: &mut [Direction; 2], now: Time, record: &mut Record) {
 /// these words say before frames of these positions come.
 fn recorded(
     path: &Path,
+    link_type: LinkType,
     coming: &[Coming],
     mut ways: [Direction; 2],
     changes: &[(usize, String)],
     law: &QueueConfig,
 ) {
-    let mut record = Record::create(path, ["left", "right"], "about").unwrap();
+    let mut record = Record::create(path, link_type, ["left", "right"], "about").unwrap();
     let mut now = Time::ZERO;
     for (position, (after, is_back, ecn, port, bytes)) in coming.iter().enumerate() {
         for (_, words) in changes.iter().filter(|(at, _)| *at == position) {
@@ -94,8 +98,8 @@ fn recorded(
             }
         }
         now += Span::from_nanos(*after);
-        let frame = frame(*ecn, *port, *bytes);
-        let read = Frame::read(&frame).unwrap();
+        let frame = frame(link_type, *ecn, *port, *bytes);
+        let read = Frame::read(link_type, &frame).unwrap();
         let side = usize::from(*is_back);
         let number = record.came(side as u32, now, &frame, &read);
         if let Some(decision) = ways[side].arrive(now, Buffer::complete(frame), &read, number) {
@@ -155,13 +159,14 @@ proptest! {
         others in prop::collection::vec(any::<u8>(), 40),
         seed in any::<u64>(),
         changes in changes(),
+        link_type in prop::sample::select(vec![LinkType::Ethernet, LinkType::Raw]),
         at in any::<prop::sample::Index>(),
     ) {
         let ways = || chosen_ways(kind, &chosen, seed);
         prop_assume!(ways().is_some());
         let law = &Input::new(&others).config(Kind::ALL[kind], Rate::from_bps(9_999_991));
         let file = Scratch::new("random");
-        recorded(&file.0, &coming, ways().unwrap(), &changes, law);
+        recorded(&file.0, link_type, &coming, ways().unwrap(), &changes, law);
         let same = Replayed { frames: coming.len() as u64, difference: None, cut: None };
         prop_assert_eq!(replayed(&file.0, ways().unwrap(), law), same);
 
@@ -188,7 +193,7 @@ fn overload() -> Vec<Coming> {
 #[test]
 fn another_seed_is_seen() {
     let file = Scratch::new("seed");
-    recorded(&file.0, &overload(), ways(1), &[], &NO_LAW);
+    recorded(&file.0, LinkType::Ethernet, &overload(), ways(1), &[], &NO_LAW);
     assert_eq!(replayed(&file.0, ways(1), &NO_LAW).difference, None);
     let first = replayed(&file.0, ways(2), &NO_LAW).difference.unwrap();
     assert_ne!(first.recorded, first.decided);
@@ -198,7 +203,7 @@ fn another_seed_is_seen() {
 #[test]
 fn another_change_is_seen() {
     let file = Scratch::new("change");
-    recorded(&file.0, &overload(), ways(1), &[(1000, "rate 5000".to_owned())], &NO_LAW);
+    recorded(&file.0, LinkType::Ethernet, &overload(), ways(1), &[(1000, "rate 5000".to_owned())], &NO_LAW);
     assert_eq!(replayed(&file.0, ways(1), &NO_LAW).difference, None);
     let bytes = std::fs::read(&file.0).unwrap();
     for (changed, decided) in
@@ -216,7 +221,7 @@ fn another_change_is_seen() {
 #[test]
 fn a_record_that_breaks_off_is_compared_up_to_there() {
     let file = Scratch::new("cut");
-    recorded(&file.0, &overload(), ways(1), &[(100, "back 3".to_owned())], &NO_LAW);
+    recorded(&file.0, LinkType::Ethernet, &overload(), ways(1), &[(100, "back 3".to_owned())], &NO_LAW);
     let bytes = std::fs::read(&file.0).unwrap();
     for part in [2, 3, 4] {
         // The length need not be that of whole blocks.

@@ -18,6 +18,16 @@ use shoal_units::{Rate, Time};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+/// What the packets of an interface begin with, by its number in the
+/// [registry of link types](https://www.tcpdump.org/linktypes.html).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LinkType {
+    /// The destination address of an Ethernet frame (LINKTYPE_ETHERNET).
+    Ethernet = 1,
+    /// The header of IPv4 or IPv6 (LINKTYPE_RAW).
+    Raw = 101,
+}
+
 /// A monitored link.
 #[derive(Clone, Debug)]
 pub struct Interface {
@@ -87,7 +97,7 @@ impl<W: Write> PcapWriter<W> {
         block::section_header(&mut head, "");
         for interface in interfaces {
             let snap_length = capture.snap_length();
-            block::interface(&mut head, block::LINK_TYPE_RAW, &interface.name, interface.rate, snap_length);
+            block::interface(&mut head, LinkType::Raw, &interface.name, interface.rate, snap_length);
         }
         sink.write_all(&head)?;
         Ok(Self { sink, capture, interfaces: interfaces.len() as u32, block: Vec::with_capacity(2048) })

@@ -1,16 +1,12 @@
 //! Writes the blocks of a pcapng file (draft-ietf-opsawg-pcapng section 4) that captures here need,
 //! little-endian.
 
-use super::{CapturedFrame, PacketNote, headers::Headers};
+use super::{CapturedFrame, LinkType, PacketNote, headers::Headers};
 use shoal_units::{Rate, Time};
 
 const SECTION_HEADER: u32 = 0x0A0D_0D0A;
 const INTERFACE_DESCRIPTION: u32 = 1;
 const ENHANCED_PACKET: u32 = 6;
-/// LINKTYPE_RAW: packets begin with the IP header.
-pub(super) const LINK_TYPE_RAW: u16 = 101;
-/// LINKTYPE_ETHERNET: packets begin with the destination address.
-pub(super) const LINK_TYPE_ETHERNET: u16 = 1;
 /// Most bytes of a comment in one option, which can hold 65,535.
 const COMMENT_BYTES: usize = 65_000;
 
@@ -40,9 +36,15 @@ pub(super) fn section_header(out: &mut Vec<u8>, mut comment: &str) {
 }
 
 /// Writes the description of an interface.
-pub(super) fn interface(out: &mut Vec<u8>, link_type: u16, name: &str, rate: Option<Rate>, snap_length: u32) {
+pub(super) fn interface(
+    out: &mut Vec<u8>,
+    link_type: LinkType,
+    name: &str,
+    rate: Option<Rate>,
+    snap_length: u32,
+) {
     block(out, INTERFACE_DESCRIPTION, |out| {
-        out.extend(link_type.to_le_bytes());
+        out.extend((link_type as u16).to_le_bytes());
         out.extend(0u16.to_le_bytes());
         out.extend(snap_length.to_le_bytes());
         // An option holds at most 65,535 bytes, so a very long name is cut.
@@ -87,7 +89,7 @@ pub(super) fn captured(
     enhanced_packet(out, now, interface, lengths, noted(note), |out| out.extend_from_slice(kept));
 }
 
-/// Writes a frame of Ethernet.
+/// Writes a frame that came at a real interface.
 ///
 /// # Panics
 /// If its comment is longer than an option.

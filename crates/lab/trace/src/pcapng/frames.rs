@@ -1,6 +1,7 @@
-//! Captures of Ethernet frames that came at real interfaces, each with a comment; they are read again, too.
+//! Captures of what came at real interfaces, frames of Ethernet or packets of IP, each with a comment; they are read
+//! again, too.
 
-use super::{Interface, block};
+use super::{Interface, LinkType, block};
 use crate::WriteError;
 use crate::atomic_file::AtomicFile;
 use pcap_parser::pcapng::{Block, EnhancedPacketBlock, PcapNGOption};
@@ -25,7 +26,7 @@ pub struct CapturedFrame {
     pub at: Time,
     /// The position of its interface in the file's list.
     pub interface: u32,
-    /// Its first bytes, from the destination address on.
+    /// Its first bytes, which the link type of the interface tells how to read.
     pub kept: Vec<u8>,
     /// Its whole length in bytes.
     pub bytes: u32,
@@ -41,16 +42,21 @@ pub struct FrameWriter {
 }
 
 impl FrameWriter {
-    /// Opens a file about which there is something to say. It gets its name on [`Self::commit`], and is removed if that
-    /// is not reached.
+    /// Opens a file about which there is something to say, for interfaces of one link type. It gets its name on
+    /// [`Self::commit`], and is removed if that is not reached.
     ///
     /// # Errors
     /// If the file cannot be made.
-    pub fn create(path: &Path, interfaces: &[Interface], comment: &str) -> Result<Self, WriteError> {
+    pub fn create(
+        path: &Path,
+        link_type: LinkType,
+        interfaces: &[Interface],
+        comment: &str,
+    ) -> Result<Self, WriteError> {
         let mut head = Vec::new();
         block::section_header(&mut head, comment);
         for interface in interfaces {
-            block::interface(&mut head, block::LINK_TYPE_ETHERNET, &interface.name, interface.rate, 0);
+            block::interface(&mut head, link_type, &interface.name, interface.rate, 0);
         }
         let refused = |error| WriteError::new(path, error);
         let mut sink = BufWriter::new(AtomicFile::create(path).map_err(refused)?);
@@ -96,7 +102,7 @@ pub struct FrameReader {
     path: PathBuf,
     comment: String,
     /// Interfaces that have been described so far.
-    interfaces: u32,
+    interfaces: Vec<LinkType>,
     has_ended: bool,
 }
 
@@ -112,8 +118,13 @@ impl FrameReader {
         let bytes = usize::try_from(file.metadata().map_err(system)?.len()).unwrap_or(MOST_IN_MEMORY);
         let reader = PcapNGReader::new(bytes.min(MOST_IN_MEMORY) + SPARE, file)
             .map_err(|error| refused(worded(&error)))?;
-        let mut this =
-            Self { reader, path: path.to_owned(), comment: String::new(), interfaces: 0, has_ended: false };
+        let mut this = Self {
+            reader,
+            path: path.to_owned(),
+            comment: String::new(),
+            interfaces: Vec::new(),
+            has_ended: false,
+        };
         this.next_block().map_err(|wrong| refused(wrong.reason))?;
         Ok(this)
     }
@@ -123,11 +134,16 @@ impl FrameReader {
         &self.comment
     }
 
+    /// How to read the frames that have been given so far: the link type of each interface, by its position.
+    pub fn link_types(&self) -> &[LinkType] {
+        &self.interfaces
+    }
+
     /// Reads the next block; the frame in it, if it holds one.
     fn next_block(&mut self) -> Result<Option<CapturedFrame>, Wrong> {
         loop {
             let (offset, read) = match self.reader.next() {
-                Ok((offset, PcapBlockOwned::NG(block))) => (offset, read(&block, self.interfaces)),
+                Ok((offset, PcapBlockOwned::NG(block))) => (offset, read(&block, self.interfaces.len())),
                 Ok(_) | Err(PcapError::Eof) => {
                     self.has_ended = true;
                     return Ok(None);
@@ -141,7 +157,7 @@ impl FrameReader {
             self.reader.consume(offset);
             match read? {
                 Read::Comment(comment) => self.comment = comment,
-                Read::Interface => self.interfaces += 1,
+                Read::Interface(link_type) => self.interfaces.push(link_type),
                 Read::Frame(frame) => return Ok(Some(frame)),
                 Read::Other => {}
             }
@@ -190,23 +206,29 @@ impl From<String> for Wrong {
 /// What a block says.
 enum Read {
     Comment(String),
-    Interface,
+    Interface(LinkType),
     Frame(CapturedFrame),
     Other,
 }
 
-fn read(block: &Block<'_>, interfaces: u32) -> Result<Read, String> {
+fn read(block: &Block<'_>, interfaces: usize) -> Result<Read, String> {
     match block {
         Block::SectionHeader(section) => Ok(Read::Comment(comment(&section.options)?)),
         Block::InterfaceDescription(interface) => {
-            let is_ethernet = interface.linktype == Linktype::ETHERNET;
-            if is_ethernet && interface.ts_resolution() == Some(RESOLUTION) && interface.ts_offset() == 0 {
-                Ok(Read::Interface)
+            let link_type = match interface.linktype {
+                Linktype::ETHERNET => LinkType::Ethernet,
+                Linktype::RAW => LinkType::Raw,
+                _ => return Err("an interface has neither Ethernet frames nor IP packets".to_owned()),
+            };
+            if interface.ts_resolution() == Some(RESOLUTION) && interface.ts_offset() == 0 {
+                Ok(Read::Interface(link_type))
             } else {
-                Err("an interface is no Ethernet with time stamps in ns".to_owned())
+                Err("an interface has no time stamps in ns".to_owned())
             }
         }
-        Block::EnhancedPacket(packet) if packet.if_id < interfaces => Ok(Read::Frame(frame(packet)?)),
+        Block::EnhancedPacket(packet) if (packet.if_id as usize) < interfaces => {
+            Ok(Read::Frame(frame(packet)?))
+        }
         Block::EnhancedPacket(_) => Err("a packet is of an interface that is not described".to_owned()),
         _ => Ok(Read::Other),
     }

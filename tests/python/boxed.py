@@ -1,0 +1,109 @@
+"""Boxes between the namespaces of a test, and a flow through them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from shoal.linux.namespaces import RECEIVER, Namespaces
+
+# Sends or takes bytes for some seconds; the receiver prints how many came, with the seconds from the first to the last.
+TRANSFER = """
+import socket, sys, time
+role, address, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
+family = socket.AF_INET6 if ":" in address else socket.AF_INET
+if role == "receive":
+    listener = socket.create_server((address, 5201), family=family)
+    print("ready", flush=True)
+    # Nothing comes through a box that breaks packets.
+    listener.settimeout(60)
+    connection, _ = listener.accept()
+    connection.settimeout(60)
+    total, begun = 0, time.monotonic()
+    while part := connection.recv(1 << 16):
+        total += len(part)
+    print(total, time.monotonic() - begun)
+else:
+    connection = socket.create_connection((address, 5201))
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        connection.send(b"x" * 65536)
+    connection.close()
+"""
+#: Interfaces of the box that the namespaces have.
+CABLES = ("left", "right")
+
+
+def sysctl(namespaces: Namespaces, **values: object) -> None:
+    for end in ("sender", "receiver"):
+        for name, value in values.items():
+            subprocess.run(namespaces.inside(end, "sysctl", "-qw", f"net.ipv4.{name}={value}"), check=True)
+
+
+def ip(namespaces: Namespaces, end: str, *words: str) -> None:
+    subprocess.run(namespaces.inside(end, "ip", *words), check=True)
+
+
+def begun(namespaces: Namespaces, end: str, *words: str) -> subprocess.Popen[str]:
+    pipe = subprocess.PIPE
+    return subprocess.Popen(namespaces.inside(end, sys.executable, *words), stdout=pipe, stderr=pipe, text=True)
+
+
+@contextmanager
+def running_box(
+    namespaces: Namespaces, *words: str, ends: tuple[str, str] = CABLES, where: str = "box"
+) -> Iterator[subprocess.Popen[str]]:
+    with begun(namespaces, where, "-m", "shoal", "box", "--in", ends[0], "--out", ends[1], *words) as box:
+        try:
+            assert box.stderr is not None
+            while "carrying" not in (said := box.stderr.readline()):
+                assert said, "the box did not begin"
+            yield box
+        finally:
+            box.kill()
+
+
+def boxed(
+    namespaces: Namespaces,
+    *words: str,
+    seconds: float = 5,
+    ends: tuple[str, str] = CABLES,
+    address: str = RECEIVER,
+    ready: Callable[[], None] = lambda: None,
+) -> tuple[dict[str, Any], float]:
+    """What the box counted, and the goodput in Mbit/s of a flow that begins when the box is there and all is ready."""
+    lasts = ("--json", "--duration", f"{seconds + 3} s")
+    with running_box(namespaces, *lasts, *words, ends=ends) as box:
+        ready()
+        with begun(namespaces, "receiver", "-c", TRANSFER, "receive", address, str(seconds)) as receiver:
+            try:
+                assert receiver.stdout is not None
+                assert receiver.stdout.readline() == "ready\n"
+                with begun(namespaces, "sender", "-c", TRANSFER, "send", address, str(seconds)) as sender:
+                    out, err = box.communicate(timeout=60)
+                    sender.kill()
+                assert box.returncode == 0, err
+                total, took_s = map(float, receiver.stdout.readline().split())
+            finally:
+                receiver.kill()
+    return json.loads(out), 8e-6 * total / took_s
+
+
+def replayed(record: Path) -> tuple[int, dict[str, Any]]:
+    command = [sys.executable, "-m", "shoal", "box", "--replay", str(record), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout, done.stderr
+    return done.returncode, json.loads(done.stdout)
+
+
+def shown(namespaces: Namespaces, *words: str) -> tuple[int, str]:
+    command = namespaces.inside(
+        "box", sys.executable, "-m", "shoal", "box", "--rate", "10Mbit/s", "--duration", "1 s", *words
+    )
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.returncode, done.stderr
