@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -35,6 +36,15 @@ else:
         connection.send(b"x" * 65536)
     connection.close()
 """
+# Sends so many datagrams at once.
+BURST = """
+import socket, sys
+sender = socket.socket(type=socket.SOCK_DGRAM)
+for _ in range(int(sys.argv[2])):
+    sender.sendto(bytes(100), (sys.argv[1], 9))
+"""
+#: The page about boxes.
+PAGE = Path(__file__).parents[2] / "docs/how-to/put-a-box-on-the-wire.md"
 #: Interfaces of the box that the namespaces have.
 CABLES = ("left", "right")
 
@@ -107,3 +117,11 @@ def shown(namespaces: Namespaces, *words: str) -> tuple[int, str]:
     )
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.returncode, done.stderr
+
+
+def lines_of_page(begins: str, **values: str) -> str:
+    """The block of the page that begins so, for root, with other values than those in its first line."""
+    blocks = [block.partition("```")[0] for block in PAGE.read_text(encoding="utf-8").split("```sh\n")[1:]]
+    (block,) = (block for block in blocks if block.startswith(begins))
+    lines = [line for line in block.replace("sudo ", "").splitlines() if re.match(r"[a-z]+=", line) is None]
+    return "\n".join([*(f"{name}={value}" for name, value in values.items()), *lines])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 import time
@@ -12,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from boxed import TRANSFER, begun, boxed, ip, replayed, running_box, shown, sysctl
+from boxed import BURST, TRANSFER, begun, boxed, ip, lines_of_page, replayed, running_box, shown, sysctl
 
 from shoal.cli.box import verdict
 from shoal.linux.namespaces import RECEIVER, Namespaces
@@ -26,6 +27,31 @@ for _ in range(10 * int(sys.argv[1])):
     sender.sendto(b"x" * 1000, ("10.9.0.2", 9))
     time.sleep(0.1)
 """
+
+
+@pytest.mark.usefixtures("namespaces")
+def test_the_lines_of_the_page_make_a_box_that_carries() -> None:
+    """They are run with names of this process, and with the shoal that is tested."""
+    name = f"shoal-{os.getpid()}-hand"
+    text = lines_of_page("for name in sender").replace('"$(command -v shoal)"', f"{sys.executable} -m shoal")
+    lines = re.sub(r"\b(?<!shoal )(sender|receiver|box)\b", rf"{name}-\1", text).splitlines()
+    assert "--in left" in lines[-1]
+    try:
+        subprocess.run(["sh", "-eu", "-c", "\n".join(lines[:-1])], check=True)
+        begins = ["sh", "-c", f"exec {lines[-1]} --json --duration '3 s'"]
+        with subprocess.Popen(begins, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as box:
+            assert box.stderr is not None
+            while "carrying" not in (said := box.stderr.readline()):
+                assert said, "the box did not begin"
+            sender = ["ip", "netns", "exec", f"{name}-sender", sys.executable, "-c", BURST, RECEIVER, "10"]
+            subprocess.run(sender, check=True)
+            out, err = box.communicate(timeout=60)
+        assert box.returncode == 0, err
+        (flow,) = (flow for flow in json.loads(out)["ways"][0]["flows"] if f"{RECEIVER}:9, UDP" in flow["flow"])
+        assert flow["packets"] == 10
+    finally:
+        for end in ("sender", "box", "receiver"):
+            subprocess.run(["ip", "netns", "delete", f"{name}-{end}"], check=False)
 
 
 def test_a_flow_has_the_rate_of_the_bottleneck_and_its_drops(namespaces: Namespaces) -> None:

@@ -18,11 +18,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from boxed import TRANSFER, begun, boxed, ip, replayed, running_box, shown, sysctl
+from boxed import BURST, TRANSFER, begun, boxed, ip, lines_of_page, replayed, running_box, shown, sysctl
 
 from shoal.linux.namespaces import Namespaces
 
-PAGE = Path(__file__).parents[2] / "docs/how-to/put-a-box-on-the-wire.md"
 TUNS = ("tun:shoal0", "tun:shoal1")
 # Addresses of the receiver behind the second device.
 IPV4, IPV6 = "10.9.1.2", "fd09::2"
@@ -34,13 +33,6 @@ device = open("/dev/net/tun", "r+b", buffering=0)
 fcntl.ioctl(device, 0x400454CA, struct.pack("16sH22x", b"kept", 0x0001 | 0x1000 | 0x4000))
 fcntl.ioctl(device, 0x400454D0, 0x01 | 0x02)
 fcntl.ioctl(device, 0x400454CB, 1)
-"""
-# Sends so many datagrams at once.
-BURST = """
-import socket, sys
-sender = socket.socket(type=socket.SOCK_DGRAM)
-for _ in range(int(sys.argv[2])):
-    sender.sendto(bytes(100), (sys.argv[1], 9))
 """
 
 
@@ -267,14 +259,6 @@ def test_a_machine_without_such_devices_says_so(namespaces: Namespaces) -> None:
     done = subprocess.run(namespaces.inside("box", *hidden, *command), capture_output=True, text=True, check=False)
     said = ("/dev/net/tun: ENOENT" in done.stderr, "modprobe tun" in done.stderr)
     assert (done.returncode, said) == (6, (True, True)), done.stderr
-
-
-def lines_of_page(begins: str, **values: str) -> str:
-    """The block of the page that begins so, for root, with other values than those in its first line."""
-    blocks = [block.partition("```")[0] for block in PAGE.read_text(encoding="utf-8").split("```sh\n")[1:]]
-    (block,) = (block for block in blocks if block.startswith(begins))
-    lines = [line for line in block.replace("sudo ", "").splitlines() if re.match(r"[a-z]+=", line) is None]
-    return "\n".join([*(f"{name}={value}" for name, value in values.items()), *lines])
 
 
 # A machine with one interface, `a`, and its router, behind which the receiver is.

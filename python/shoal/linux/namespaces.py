@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 import shutil
 import socket
-import subprocess
+import sys
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from shoal.linux.commands import output
 from shoal.linux.errors import LinuxError
 
 _folder = Path("/run/netns")
@@ -111,12 +113,14 @@ def _check() -> None:
     held = int(next(line for line in status.splitlines() if line.startswith("CapEff:")).split()[1], 16)
     if lacking := [name for name, number in _capabilities.items() if not held >> number & 1]:
         raise LinuxError(
-            f"network namespaces and the box need {', '.join(lacking)}", hint="run it as root: sudo shoal demo"
+            f"network namespaces and the box need {', '.join(lacking)}",
+            # `sudo` does not look into an environment of Python.
+            hint=f"run it as root: sudo {shlex.quote(sys.executable)} -m shoal demo",
         )
 
 
 def _ip(*words: str) -> None:
-    done = subprocess.run(["ip", *words], capture_output=True, text=True, check=False, env=os.environ | {"LC_ALL": "C"})  # noqa: S603, S607
-    if done.returncode != 0:
-        said = done.stderr.strip() or f"exit code {done.returncode}"
-        raise LinuxError(f"`ip {' '.join(words)}`: {said}", hint="a container may forbid network namespaces")
+    try:
+        output(["ip", *words], env=os.environ | {"LC_ALL": "C"})
+    except LinuxError as error:
+        raise LinuxError(f"`ip {' '.join(words)}`: {error}", hint="a container may forbid network namespaces") from None
