@@ -52,7 +52,7 @@ pub enum Stop {
 pub struct Lateness {
     /// How late frames left, in ns.
     pub late: Histogram,
-    /// Frames for which the interface had no room when they were due.
+    /// Frames for which the interface had no room when they were due, or was a TUN device that was down.
     pub refused: u64,
     /// Frames that came and were not taken fast enough, so that the system threw them away.
     pub missed: u64,

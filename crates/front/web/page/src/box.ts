@@ -97,17 +97,29 @@ const step = CLASSES.map(() => new DelayWindow(Infinity));
 let stepSince = 0;
 /** Marks and drops since then. */
 let signalled = [0, 0];
-/** Flows in the order in which they were first seen, which gives them their colours. */
-const known: string[] = [];
+/** Flows that the plots show, each with a number that no other has, which gives it its colour. */
+const known = new Map<string, number>();
 let last: News | null = null;
 let trustedUs = Infinity;
 
 const note = (text: string) => (at("note").textContent = text);
 
 function lineOf(flow: string): Line {
-  const position = known.indexOf(flow);
+  const position = known.get(flow) ?? 0;
   const colour = COLOURS[position % COLOURS.length] ?? "third";
   return position % 2 === 1 ? { label: flow, colour, dash: [6, 4] } : { label: flow, colour };
+}
+
+/** Forgets flows that are not shown any more, and gives new ones the first numbers that are free. */
+function know(shown: History["lines"]): void {
+  for (const flow of known.keys()) if (!shown.has(flow)) known.delete(flow);
+  for (const flow of shown.keys()) {
+    if (known.has(flow)) continue;
+    const taken = new Set(known.values());
+    let number = 0;
+    while (taken.has(number)) number++;
+    known.set(flow, number);
+  }
 }
 
 function about(said: Extract<FromBox, { type: "about" }>): void {
@@ -169,13 +181,13 @@ function take(news: News): void {
   if (!last) stepSince = news.at_s - news.over_s;
   last = news;
   const perS = 1 / (news.over_s || 1);
-  for (const { flow } of news.flows) if (!known.includes(flow)) known.push(flow);
   const push = (history: History, of: (gained: Gained) => number) =>
     history.push(
       news.at_s,
       news.flows.map((gained): [string, number] => [gained.flow, of(gained)]),
     );
   push(histories.rates, ({ bytes }) => bytes * 8e-6 * perS);
+  know(histories.rates.lines);
   push(histories.marks, ({ marked }) => marked * perS);
   push(histories.drops, ({ dropped }) => dropped * perS);
   histories.waiting.push(news.at_s, [["packets", news.waiting_packets]]);
@@ -260,7 +272,7 @@ function videos(of: News["videos"]): void {
 function table(): void {
   const mean = (history: History, flow: string) => history.mean(flow, RECENT_S) ?? 0;
   const rows = [...histories.rates.lines.keys()]
-    .sort((one, other) => known.indexOf(one) - known.indexOf(other))
+    .sort((one, other) => (known.get(one) ?? 0) - (known.get(other) ?? 0))
     .map((flow) => {
       const { colour, dash } = lineOf(flow);
       const mark = element("i", { class: dash ? "dashed" : "" });

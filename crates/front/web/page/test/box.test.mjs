@@ -12,8 +12,8 @@ import { ROOT, open, reach, slide } from "./browser.mjs";
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** A box for as long as `use` goes on, which gets the address of its page, what the box says, and what ends it. */
-async function shown(use) {
-  const box = spawn(join(ROOT, ".venv/bin/python"), [join(ROOT, "tests/python/shown_box.py")], {
+async function shown(use, ...words) {
+  const box = spawn(join(ROOT, ".venv/bin/python"), [join(ROOT, "tests/python/shown_box.py"), ...words], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   const ended = once(box, "exit");
@@ -47,6 +47,27 @@ test("flows, delays, marks and drops of a box are shown as they come", () =>
       const ink = await page.$$eval(".plot canvas", (all) => all.map((canvas) => canvas.toDataURL().length));
       assert.ok(ink.length === 4 && Math.min(...ink) > 2000, `${ink}`);
     }),
+  ));
+
+test("a flow that is not shown any more is forgotten, and another gets its colour", () =>
+  shown(
+    ({ address }) =>
+      open({ address }, async (page) => {
+        const rows = (ports) =>
+          page.waitForFunction((wanted) => {
+            const flows = [...document.querySelectorAll("#flows tbody th")].map((row) => row.textContent);
+            return wanted === flows.map((flow) => /:(\d+) >/.exec(flow)[1]).join();
+          }, ports);
+        const colours = () => page.$$eval("#flows tbody i", (all) => all.map((mark) => mark.style.borderColor));
+        await rows("5001,5002");
+        assert.deepEqual(await colours(), ["var(--scalable)", "var(--classic)"]);
+        await slide(page, "move-bottleneck\\.rate", 20);
+        await rows("5002");
+        assert.deepEqual(await colours(), ["var(--classic)"]);
+        await rows("6001,5002");
+        assert.deepEqual(await colours(), ["var(--scalable)", "var(--classic)"]);
+      }),
+    "changing",
   ));
 
 test("a moved control reaches the box, and a refusal is said", () =>
