@@ -47,6 +47,11 @@ for _ in range(int(sys.argv[2])):
 PAGE = Path(__file__).parents[2] / "docs/how-to/put-a-box-on-the-wire.md"
 #: Interfaces of the box that the namespaces have.
 CABLES = ("left", "right")
+#: Whether this machine has TUN devices.
+HAS_TUNS = Path("/dev/net/tun").exists()
+#: TUN devices that the box makes, and addresses of the receiver behind the second.
+TUNS = ("tun:shoal0", "tun:shoal1")
+IPV4, IPV6 = "10.9.1.2", "fd09::2"
 
 
 def sysctl(namespaces: Namespaces, **values: object) -> None:
@@ -57,6 +62,15 @@ def sysctl(namespaces: Namespaces, **values: object) -> None:
 
 def ip(namespaces: Namespaces, end: str, *words: str) -> None:
     subprocess.run(namespaces.inside(end, "ip", *words), check=True)
+
+
+def joined(namespaces: Namespaces, first: str = "shoal0", second: str = "shoal1") -> None:
+    """Give the devices to the hosts, as if they were cables; a host speaks when its device is up, the sender last."""
+    for end, device, number in (("receiver", second, 2), ("sender", first, 1)):
+        ip(namespaces, "box", "link", "set", "dev", device, "netns", namespaces.inside(end)[-1])
+        ip(namespaces, end, "address", "add", f"10.9.1.{number}/24", "dev", device)
+        ip(namespaces, end, "address", "add", f"fd09::{number}/64", "dev", device, "nodad")
+        ip(namespaces, end, "link", "set", "dev", device, "addrgenmode", "none", "up")
 
 
 def begun(namespaces: Namespaces, end: str, *words: str) -> subprocess.Popen[str]:

@@ -13,7 +13,23 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from boxed import BURST, TRANSFER, begun, boxed, ip, lines_of_page, replayed, running_box, shown, sysctl
+from boxed import (
+    BURST,
+    CABLES,
+    HAS_TUNS,
+    IPV4,
+    TRANSFER,
+    TUNS,
+    begun,
+    boxed,
+    ip,
+    joined,
+    lines_of_page,
+    replayed,
+    running_box,
+    shown,
+    sysctl,
+)
 
 from shoal.cli.box import verdict
 from shoal.linux.namespaces import RECEIVER, Namespaces
@@ -124,22 +140,35 @@ main()
 """
 
 
-def test_a_box_that_is_moved_on_its_page_is_replayed(namespaces: Namespaces, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("ends", "receiving"),
+    [
+        pytest.param(CABLES, RECEIVER, id="cables"),
+        pytest.param(
+            TUNS, IPV4, id="TUN devices", marks=pytest.mark.skipif(not HAS_TUNS, reason="no TUN devices here")
+        ),
+    ],
+)
+def test_a_box_that_is_moved_on_its_page_is_replayed(
+    namespaces: Namespaces, tmp_path: Path, ends: tuple[str, str], receiving: str
+) -> None:
     """The rate is halved, and the law made to signal more, while a flow goes on; the record has both changes."""
     sysctl(namespaces, tcp_ecn=1)
     page, record = tmp_path / "box.html", tmp_path / "record.pcapng"
     page.write_text("<!doctype html>")
     words = ("--rate", "20Mbit/s", "--aqm", "dualpi2", "--rtt", "10 ms", "--duration", "7 s", "--json", "--page")
-    ends = ("box", "--in", "left", "--out", "right", *words, "--pcap", str(record))
-    with begun(namespaces, "box", "-c", WITH_PAGE, str(page), *ends) as box:
+    command = ("box", "--in", ends[0], "--out", ends[1], *words, "--pcap", str(record))
+    with begun(namespaces, "box", "-c", WITH_PAGE, str(page), *command) as box:
         try:
             assert box.stderr is not None
             while "the page: " not in (said := box.stderr.readline()):
                 assert said, "there is no page"
-            with begun(namespaces, "receiver", "-c", TRANSFER, "receive", RECEIVER, "6") as receiver:
+            if ends == TUNS:
+                joined(namespaces)
+            with begun(namespaces, "receiver", "-c", TRANSFER, "receive", receiving, "6") as receiver:
                 assert receiver.stdout is not None
                 assert receiver.stdout.readline() == "ready\n"
-                with begun(namespaces, "sender", "-c", TRANSFER, "send", RECEIVER, "6") as sender:
+                with begun(namespaces, "sender", "-c", TRANSFER, "send", receiving, "6") as sender:
                     time.sleep(2)
                     moves = (
                         "bottleneck.rate",
@@ -168,7 +197,7 @@ def test_a_box_that_is_moved_on_its_page_is_replayed(namespaces: Namespaces, tmp
         "flows[0].rtt",
         "bottleneck.aqm.target",
     ]
-    assert news["flows"][0]["flow"].endswith("10.9.0.2:5201, TCP")
+    assert news["flows"][0]["flow"].endswith(f"{receiving}:5201, TCP")
     assert (news["bytes"] > 0, sum(news["delays"][0][2::3]) > 0) == (True, True)
     assert "moved: bottleneck.rate=10 Mbit/s" in err
     assert "moved: bottleneck.aqm.target=2 ms" in err

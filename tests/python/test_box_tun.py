@@ -18,13 +18,25 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from boxed import BURST, TRANSFER, begun, boxed, ip, lines_of_page, replayed, running_box, shown, sysctl
+from boxed import (
+    BURST,
+    HAS_TUNS,
+    IPV4,
+    IPV6,
+    TRANSFER,
+    TUNS,
+    begun,
+    boxed,
+    ip,
+    joined,
+    lines_of_page,
+    replayed,
+    running_box,
+    shown,
+    sysctl,
+)
 
 from shoal.linux.namespaces import Namespaces
-
-TUNS = ("tun:shoal0", "tun:shoal1")
-# Addresses of the receiver behind the second device.
-IPV4, IPV6 = "10.9.1.2", "fd09::2"
 
 # Makes a device that stays, and leaves it with a header for offload, sums and large segments.
 LEFT_WITH_OFFLOAD = """
@@ -38,19 +50,10 @@ fcntl.ioctl(device, 0x400454CB, 1)
 
 @pytest.fixture(scope="module", autouse=True)
 def tuns(namespaces: Namespaces) -> None:
-    if not Path("/dev/net/tun").exists():
+    if not HAS_TUNS:
         pytest.skip("no TUN devices here")
     # Hosts ask for ECN with IPv6, too: the setting is one for both.
     sysctl(namespaces, tcp_ecn=1)
-
-
-def joined(namespaces: Namespaces, first: str = "shoal0", second: str = "shoal1") -> None:
-    """Give the devices to the hosts, as if they were cables; a host speaks when its device is up, the sender last."""
-    for end, device, number in (("receiver", second, 2), ("sender", first, 1)):
-        ip(namespaces, "box", "link", "set", "dev", device, "netns", namespaces.inside(end)[-1])
-        ip(namespaces, end, "address", "add", f"10.9.1.{number}/24", "dev", device)
-        ip(namespaces, end, "address", "add", f"fd09::{number}/64", "dev", device, "nodad")
-        ip(namespaces, end, "link", "set", "dev", device, "addrgenmode", "none", "up")
 
 
 def devices(namespaces: Namespaces, *ends: str) -> set[str]:

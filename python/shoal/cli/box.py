@@ -112,7 +112,9 @@ def box(
         _replay(replay, is_json=is_json)
         return
     if inside is None or outside is None:
-        raise UsageError("a box is between two interfaces", hint="name them: --in IF --out IF")
+        raise UsageError(
+            "a box is between two interfaces", hint="name them: --in IF --out IF, or --in tun:NAME --out tun:NAME"
+        )
     scenario = _scenario(file, rate, aqm, rtt, [*(set_ or []), *([] if duration is None else [_ends(duration)])])
     ends_s = scenario.facts["duration_s"] if duration is not None else None
     counts = carry(scenario, (inside, outside), ends_s, seed=seed, pcap=pcap, page=page)
