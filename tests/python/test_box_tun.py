@@ -313,7 +313,7 @@ def left_for(counts: str, address: str) -> list[int]:
 
 @contextmanager
 def box_of_machine(namespaces: Namespaces) -> Iterator[subprocess.Popen[str]]:
-    words = ("--rate", "10Mbit/s", "--rtt", "10 ms", "--json", "--duration", "10 s")
+    words = ("--rate", "10Mbit/s", "--rtt", "10 ms", "--json")
     with running_box(namespaces, *words, ends=TUNS, where="sender") as box:
         yield box
         gone(namespaces)
@@ -332,6 +332,7 @@ def test_what_a_machine_sends_to_an_address_passes_the_box_by_the_lines_of_the_p
         if strict == 1:
             run_lines(namespaces, "sender", "sysctl -qw net.ipv4.conf.a.rp_filter=2")
         total, address = sent_to_far(namespaces, namespaces.inside("sender"))
+        box.send_signal(signal.SIGINT)
         counts, err = box.communicate(timeout=60)
     assert box.returncode == 0, err
     assert address == MACHINE
@@ -356,6 +357,7 @@ def test_both_directions_of_a_namespace_pass_the_box_by_the_lines_of_the_page(na
         with box_of_machine(namespaces) as box:
             run_lines(namespaces, "sender", begins)
             total, seen = sent_to_far(namespaces, ["ip", "netns", "exec", lab])
+            box.send_signal(signal.SIGINT)
             counts, err = box.communicate(timeout=60)
         assert box.returncode == 0, err
         assert seen == address
