@@ -654,7 +654,7 @@ class FlowCcOptions(TypedDict):
     cuts_again_on_loss_in_cwr: NotRequired[bool]
     loss_base: NotRequired[Literal["window", "at-last-mark"]]
     raises_prr_base_on_loss: NotRequired[bool]
-    undo: NotRequired[Literal["twice-ssthresh", "at-reduction"]]
+    undo: NotRequired[Literal["kernel", "twice-ssthresh", "at-reduction"]]
     sends_cwr: NotRequired[bool]
     floor_packets: NotRequired[int]
     arithmetic: NotRequired[Literal["linux", "rfc9438"]]

@@ -98,8 +98,8 @@ fn without_sack_there_are_no_probes() {
 
 #[test]
 fn one_probe_until_it_is_answered() {
-    // Data sent in between arms the timer once more, no later than the timeout of the head, 100 + 300 ms. When it fires it
-    // only puts that off to the next tick (Linux: rearm_timer).
+    // Data sent in between arms the timer once more, no later than the timeout of the head, 100 + 300 ms. When it fires
+    // it only puts that off to the next tick (Linux: rearm_timer).
     sender("reno", "linux-6", OPEN).run(
         "
         302ms > 3

@@ -1,7 +1,7 @@
 //! Dumbbell: senders - r1 = bottleneck = r2 - receivers.
 //!
-//! Data are delayed before the receiver and ACKs behind it, so that the clocks of both ends tick in the middle of the same
-//! packets as on the simulator.
+//! Data are delayed before the receiver and ACKs behind it, so that the clocks of both ends tick in the middle of the
+//! same packets as on the simulator.
 
 use super::{Delay, End, Line, Place, Route, Testbed, Wire};
 use crate::card::Pacing;

@@ -200,4 +200,6 @@ pub(crate) fn known_preset(name: &str, keys: &Table<'_>) -> Option<CcConfig> {
     None
 }
 
-choices!(UndoWindow { "kernel" => Self::Kernel, "twice-ssthresh" => Self::TwiceSsthresh, "at-reduction" => Self::AtReduction, });
+choices!(UndoWindow {
+    "kernel" => Self::Kernel, "twice-ssthresh" => Self::TwiceSsthresh, "at-reduction" => Self::AtReduction,
+});

@@ -78,8 +78,8 @@ fn wait(rule: TailProbe, stack: &Profile, srtt: Span, single: bool) -> Span {
 }
 
 impl LinuxSender {
-    /// Arms the probe timer after a transmission or an ACK that `restarts` the retransmission timeout. The probe is never
-    /// later than that timeout, which counts from when the head was sent if nothing restarts it.
+    /// Arms the probe timer after a transmission or an ACK that `restarts` the retransmission timeout. The probe is
+    /// never later than that timeout, which counts from when the head was sent if nothing restarts it.
     #[inline]
     pub(super) fn schedule_tail_probe(&mut self, at: &Moment<'_>, restarts: bool) {
         let last_state = match at.rules.tail_probe {
