@@ -87,5 +87,10 @@ def flows(counts: dict[str, Any], before: dict[str, Any] | None = None, most: in
     shown = [cells for _, cells in rows[:most]]
     if (left_out := len(rows) - len(shown)) > 0:
         shown.append((f"and {count_of(left_out, 'other flow')}", "", "", "", ""))
+    forgotten = counts["ways"][0]["forgotten"]
+    if before is None and forgotten["flows"]:
+        rate = 8e-6 * forgotten["bytes"] / gone_s
+        since = (str(forgotten[key]) for key in ("packets", "marked", "dropped"))
+        shown.append((f"and {count_of(forgotten['flows'], 'silent flow')} before", f"{rate:.2f}", *since))
     title = "Through the queue" if before is None else ""
     return Table(title, ("Flow", "Mbit/s", "Packets", "Marked", "Dropped"), shown, words=1)

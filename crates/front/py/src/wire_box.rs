@@ -5,7 +5,7 @@ use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use shoal_bottleneck::LinkConfig;
-use shoal_box::{Carrier, Change, Direction, FlowKey, Lateness, Port, PortError, Record, Stop};
+use shoal_box::{Carrier, Change, Direction, FlowCount, FlowKey, Lateness, Port, PortError, Record, Stop};
 use shoal_measure::Histogram;
 use shoal_netem::Chance;
 use shoal_packet::Class;
@@ -192,19 +192,11 @@ fn stopped(stop: &Stop) -> PyErr {
 
 fn counted(way: &Direction, lateness: &Lateness) -> Value {
     let (all, waiting) = (way.counters(), way.backlog());
+    let (forgotten, them) = way.forgotten();
     let flows: Vec<Value> = way
         .flows()
-        .iter()
         .filter(|flow| flow.left + flow.dropped > 0)
-        .map(|flow| {
-            json!({
-                "flow": named(&flow.flow),
-                "packets": flow.left,
-                "bytes": flow.left_bytes,
-                "marked": flow.marked,
-                "dropped": flow.dropped,
-            })
-        })
+        .map(|flow| count(flow, "flow", named(&flow.flow).into()))
         .collect();
     let late_us = |permille| lateness.late.quantile_permille(permille).map(|ns| ns / 1000.0);
     let most_us = lateness.late.max().map(|ns| ns as f64 / 1000.0);
@@ -219,6 +211,7 @@ fn counted(way: &Direction, lateness: &Lateness) -> Value {
         "waiting_packets": waiting.packets,
         "waiting_bytes": waiting.bytes,
         "flows": flows,
+        "forgotten": count(them, "flows", forgotten.into()),
         "late_us": { "p50": late_us(500), "p99": late_us(990), "max": most_us },
         "refused": lateness.refused,
         "missed": lateness.missed,
@@ -226,8 +219,18 @@ fn counted(way: &Direction, lateness: &Lateness) -> Value {
     })
 }
 
+fn count(flow: &FlowCount, key: &str, value: Value) -> Value {
+    json!({
+        key: value,
+        "packets": flow.left,
+        "bytes": flow.left_bytes,
+        "marked": flow.marked,
+        "dropped": flow.dropped,
+    })
+}
+
 fn named(flow: &FlowKey) -> String {
-    let Some((from, to)) = flow.addresses else { return "no IP, or beyond 4096 flows".to_owned() };
+    let Some((from, to)) = flow.addresses else { return "no IP, or beyond 4096 active flows".to_owned() };
     let (source, destination) = flow.ports;
     match (flow.protocol, source, destination) {
         (protocol, 0, 0) => format!("{from} > {to}, protocol {protocol}"),

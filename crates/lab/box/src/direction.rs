@@ -5,20 +5,25 @@ use shoal_aqm::Verdict;
 use shoal_bottleneck::{Bottleneck, Counters, LinkConfig, LinkError, Next};
 use shoal_measure::Histogram;
 use shoal_packet::{Backlog, Class};
-use shoal_units::Time;
+use shoal_units::{Span, Time};
 use slab::Slab;
 use std::collections::BTreeMap;
 
-/// Most flows that are told apart; what comes after shares a queue of its own.
+/// Most flows that are told apart. What comes after takes the number of the flow that has been silent for longest, and
+/// shares a queue of its own if none has been for so long as [`FORGOTTEN_AFTER`].
 const MOST_FLOWS: usize = 4096;
+/// Silence after which a flow may be forgotten.
+const FORGOTTEN_AFTER: Span = Span::from_secs(10);
 
 /// One way through the box.
 pub struct Direction {
     link: Bottleneck,
     /// Frames that the link holds, by the handles of their packets.
     held: Slab<Held>,
-    flows: BTreeMap<FlowKey, u32>,
-    counts: Vec<FlowCount>,
+    numbers: BTreeMap<FlowKey, u32>,
+    flows: Vec<Flow>,
+    /// Flows that were forgotten, and what became of all of them.
+    forgotten: (u64, FlowCount),
     arrived: u64,
     /// How long packets waited whose transmission has begun, in ps: by class.
     waits: [Histogram; 2],
@@ -32,10 +37,19 @@ struct Held {
     flow: u32,
 }
 
+/// A flow that is told from others.
+struct Flow {
+    count: FlowCount,
+    /// Frames that the link holds.
+    inside: u32,
+    /// When its last frame came.
+    last: Time,
+}
+
 /// What came and went of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlowCount {
-    /// Its addresses and ports; the default value counts what has none, or came when there were too many flows.
+    /// Its addresses and ports; the default value counts what has none, or came while too many flows were active.
     pub flow: FlowKey,
     /// Bytes of packets that have left, as queues count them.
     pub left_bytes: u64,
@@ -45,6 +59,19 @@ pub struct FlowCount {
     pub marked: u64,
     /// Packets that were dropped, or lost on the line.
     pub dropped: u64,
+}
+
+impl FlowCount {
+    const fn none(flow: FlowKey) -> Self {
+        Self { flow, left_bytes: 0, left: 0, marked: 0, dropped: 0 }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.left_bytes += other.left_bytes;
+        self.left += other.left;
+        self.marked += other.marked;
+        self.dropped += other.dropped;
+    }
 }
 
 /// A frame that leaves.
@@ -88,14 +115,15 @@ impl Direction {
     /// # Errors
     /// As [`Bottleneck::new`].
     pub fn new(link: &LinkConfig, seed: u64) -> Result<Self, LinkError> {
-        let unknown = FlowCount { flow: FlowKey::default(), left_bytes: 0, left: 0, marked: 0, dropped: 0 };
+        let unknown = FlowKey::default();
         let mut link = Bottleneck::new(link, seed)?;
         link.watch_waits();
         Ok(Self {
             link,
             held: Slab::new(),
-            flows: BTreeMap::from([(FlowKey::default(), 0)]),
-            counts: vec![unknown],
+            numbers: BTreeMap::from([(unknown, 0)]),
+            flows: vec![Flow { count: FlowCount::none(unknown), inside: 0, last: Time::ZERO }],
+            forgotten: (0, FlowCount::none(unknown)),
             arrived: 0,
             waits: Default::default(),
         })
@@ -105,14 +133,16 @@ impl Direction {
     /// decision is known at once.
     pub fn arrive(&mut self, now: Time, buffer: Buffer, read: &Frame, number: u64) -> Option<Decision> {
         self.arrived += 1;
-        let flow = self.flow(read.flow);
+        let flow = self.number(read.flow, now);
+        let known = &mut self.flows[flow as usize];
+        (known.inside, known.last) = (known.inside + 1, now);
         let handle = self.held.insert(Held { buffer, payload: read.payload, number, flow });
         let Verdict::Dropped(reason) = self.link.enqueue(now, read.bytes, read.ecn, flow, handle as u64)
         else {
             return None;
         };
         self.held.remove(handle);
-        self.counts[flow as usize].dropped += 1;
+        self.gone(flow).dropped += 1;
         Some(Decision { number, flow, fate: Fate::Dropped { at: now, reason } })
     }
 
@@ -127,7 +157,7 @@ impl Direction {
             Next::Packet(packet) => {
                 // A link of the box sends no packet twice, so that a handle comes once.
                 let Held { mut buffer, payload, number, .. } = self.held.remove(packet.handle as usize);
-                let count = &mut self.counts[packet.flow as usize];
+                let count = self.gone(packet.flow);
                 count.left += 1;
                 count.left_bytes += u64::from(packet.bytes);
                 if packet.is_marked {
@@ -140,7 +170,7 @@ impl Direction {
             }
             Next::Lost(lost) => {
                 let Held { number, flow, .. } = self.held.remove(lost.handle as usize);
-                self.counts[flow as usize].dropped += 1;
+                self.gone(flow).dropped += 1;
                 let fate = match lost.reason {
                     Some(reason) => Fate::Dropped { at: lost.at, reason },
                     None => Fate::LostOnLine { at: lost.at },
@@ -182,22 +212,43 @@ impl Direction {
         self.link.counters()
     }
 
-    /// What became of each flow, in the order in which they came.
-    pub fn flows(&self) -> &[FlowCount] {
-        &self.counts
+    /// What became of each flow that is not forgotten.
+    pub fn flows(&self) -> impl Iterator<Item = &FlowCount> {
+        self.flows.iter().map(|flow| &flow.count)
+    }
+
+    /// How many flows were forgotten, and what became of all of them.
+    pub fn forgotten(&self) -> (u64, &FlowCount) {
+        (self.forgotten.0, &self.forgotten.1)
+    }
+
+    /// The counts of a flow of which a frame is not inside any more.
+    fn gone(&mut self, flow: u32) -> &mut FlowCount {
+        let flow = &mut self.flows[flow as usize];
+        flow.inside -= 1;
+        &mut flow.count
     }
 
     /// The number of a flow, by which queues tell it from others.
-    fn flow(&mut self, flow: FlowKey) -> u32 {
-        if let Some(number) = self.flows.get(&flow) {
+    fn number(&mut self, key: FlowKey, now: Time) -> u32 {
+        if let Some(number) = self.numbers.get(&key) {
             return *number;
         }
-        if self.counts.len() >= MOST_FLOWS {
-            return 0;
-        }
-        let number = self.counts.len() as u32;
-        self.flows.insert(flow, number);
-        self.counts.push(FlowCount { flow, left_bytes: 0, left: 0, marked: 0, dropped: 0 });
-        number
+        let fresh = Flow { count: FlowCount::none(key), inside: 0, last: now };
+        let number = if self.flows.len() < MOST_FLOWS {
+            self.flows.push(fresh);
+            self.flows.len() - 1
+        } else {
+            let silent = |flow: &Flow| flow.inside == 0 && now.since(flow.last) >= FORGOTTEN_AFTER;
+            let numbered = self.flows.iter().enumerate().skip(1).filter(|(_, flow)| silent(flow));
+            let Some((number, _)) = numbered.min_by_key(|(_, flow)| flow.last) else { return 0 };
+            let before = core::mem::replace(&mut self.flows[number], fresh).count;
+            self.numbers.remove(&before.flow);
+            self.forgotten.0 += 1;
+            self.forgotten.1.add(&before);
+            number
+        };
+        self.numbers.insert(key, number as u32);
+        number as u32
     }
 }
