@@ -90,7 +90,7 @@ def flows(counts: dict[str, Any], before: dict[str, Any] | None = None, most: in
     forgotten = counts["ways"][0]["forgotten"]
     if before is None and forgotten["flows"]:
         rate = 8e-6 * forgotten["bytes"] / gone_s
-        since = (str(forgotten[key]) for key in ("packets", "marked", "dropped"))
-        shown.append((f"and {count_of(forgotten['flows'], 'silent flow')} before", f"{rate:.2f}", *since))
+        gone = (str(forgotten[key]) for key in ("packets", "marked", "dropped"))
+        shown.append((f"and {count_of(forgotten['flows'], 'silent flow')} before", f"{rate:.2f}", *gone))
     title = "Through the queue" if before is None else ""
     return Table(title, ("Flow", "Mbit/s", "Packets", "Marked", "Dropped"), shown, words=1)

@@ -71,15 +71,15 @@ fn pages_and_controllers_without_a_module_are_refused() {
 }
 
 #[test]
-fn what_is_timed_on_arrival_is_delayed_on_its_way() {
+fn data_and_acks_are_delayed_on_their_ways() {
     let with =
         |app: &str| plan(&format!("flows = [{{ cc = \"reno\", rtt = \"20 ms\", app = {app} }}]")).unwrap();
     let netem = |plan: &Plan| {
         let found = lines(plan, "qdisc").into_iter().filter(|line| line.contains(" netem "));
         found.map(|line| line.split(' ').nth(1).unwrap().to_owned()).collect::<Vec<_>>()
     };
-    assert_eq!(netem(&with("\"bulk\"")), ["d0"]);
-    assert_eq!(netem(&with("{ request = \"1 B\", response = \"2 B\" }")), ["d0"]);
+    assert_eq!(netem(&with("\"bulk\"")), ["r2", "d0"]);
+    assert_eq!(netem(&with("{ request = \"1 B\", response = \"2 B\" }")), ["r2", "d0"]);
     // Half of the round trip in each direction; a sender learns of the next round when the message has
     // returned.
     assert_eq!(netem(&with("{ frame = \"1 B\", every = \"1 ms\", deadline = \"1 ms\" }")), ["r2", "d0"]);

@@ -106,7 +106,7 @@ fn keys_of_a_host_become_settings_of_its_kernel() {
     assert_eq!(lines(&plan, "pace"), ["pace s0", "pace d0"]);
     assert_eq!(
         moderations(&plan),
-        [coalesce("r1 e0", ROOT, (20_000, 16, 256)), coalesce("r2 e0", ROOT, (20_000, 16, 256))]
+        [coalesce("r1 e0", ROOT, (20_000, 16, 256)), coalesce("r2 e0", 20 << 16 | 1, (20_000, 16, 256))]
     );
     for setting in
         ["tcp_min_tso_segs 4", "tcp_tso_rtt_log 0", "tcp_tso_win_divisor 2", "tcp_limit_output_bytes 100000"]

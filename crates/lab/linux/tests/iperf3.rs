@@ -17,7 +17,7 @@ fn plan(flows: &str) -> Result<Plan, Vec<Refusal>> {
 fn bulk_flows_become_a_client_and_a_server() {
     let plan = plan("flows = [{ cc = \"dctcp\", rtt = \"20 ms\", start = \"1 s\" }]").unwrap();
     let has = |line: &str| assert!(plan.config.lines().any(|other| other == line), "{line}: {}", plan.config);
-    has("flow s0 d0 10.1.0.2 10.2.0.2 dctcp dctcp dctcp 65536 131072 1 1000000000 never iperf3 80");
+    has("flow s0 d0 10.1.0.2 10.2.0.2 dctcp dctcp dctcp 1 131072 1 1000000000 never iperf3 80");
     has("sysctl init net/ipv4/tcp_allowed_congestion_control cubic dctcp reno");
     has("sysctl s0 net/ipv4/tcp_notsent_lowat 131072");
     assert!(plan.rules.iter().any(|rule| rule.text.ends_with("dctcp at the listener; iperf3 3.12")));

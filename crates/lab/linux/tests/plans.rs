@@ -35,23 +35,26 @@ fn step_is_red_without_memory() {
     let plan = plan(STEP).unwrap();
     let qdiscs = lines(&plan, "qdisc");
     // TC_H_ROOT and handle 20: for netem; 1: for the line, 10: below 1:1, 11: below 10:1.
-    assert!(qdiscs[0].starts_with("qdisc d0 e0 4294967295 1310720 netem "));
-    assert!(qdiscs[1].starts_with("qdisc r1 b0 4294967295 65536 line "));
-    assert!(qdiscs[2].starts_with("qdisc r1 b0 65537 655360 red "));
-    assert!(qdiscs[3].starts_with("qdisc r1 b0 655361 720896 pfifo "));
+    assert!(qdiscs[0].starts_with("qdisc r2 e0 4294967295 1310720 netem "));
+    assert!(qdiscs[1].starts_with("qdisc d0 e0 4294967295 1310720 netem "));
+    assert!(qdiscs[2].starts_with("qdisc r1 b0 4294967295 65536 line "));
+    assert!(qdiscs[3].starts_with("qdisc r1 b0 65537 655360 red "));
+    assert!(qdiscs[4].starts_with("qdisc r1 b0 655361 720896 pfifo "));
     // More than 20 packets including the arriving one are at least 20 x 1500 B before it. Header of 4 bytes,
     // limit, min, max, then Wlog 0.
-    let red = options(qdiscs[2]);
+    let red = options(qdiscs[3]);
     assert_eq!((u32_at(&red, 8), u32_at(&red, 12), red[16]), (30_000, 30_000, 0));
     // Flags: ECN (1) and NODROP (8) of all four; their attribute is the last one.
     assert_eq!((u32_at(&red, red.len() - 8), u32_at(&red, red.len() - 4)), (9, 15));
-    assert_eq!(u32_at(&options(qdiscs[3]), 0), 250);
+    assert_eq!(u32_at(&options(qdiscs[4]), 0), 250);
     // A line of 100 Mbit/s without framing.
-    let line = options(qdiscs[1]);
+    let line = options(qdiscs[2]);
     assert_eq!(u64::from_ne_bytes(line[4..12].try_into().unwrap()), 100_000_000);
-    // The whole rtt in one place: 10 ms in the last attribute of netem.
-    let netem = options(qdiscs[0]);
-    assert_eq!(u64::from_ne_bytes(netem[netem.len() - 8..].try_into().unwrap()), 10_000_000);
+    // Half of the RTT each way: 5 ms in the last attribute of netem.
+    for qdisc in &qdiscs[..2] {
+        let netem = options(qdisc);
+        assert_eq!(u64::from_ne_bytes(netem[netem.len() - 8..].try_into().unwrap()), 5_000_000);
+    }
 }
 
 #[test]
@@ -59,7 +62,7 @@ fn drop_threshold_equal_to_the_threshold_is_red_that_drops() {
     let text = STEP
         .replace("threshold = \"20 packets\"", "threshold = \"20 packets\", drop_threshold = \"20 packets\"");
     let plan = plan(&text).unwrap();
-    let red = options(lines(&plan, "qdisc")[2]);
+    let red = options(lines(&plan, "qdisc")[3]);
     assert_eq!(u32_at(&red, red.len() - 8), 1);
 }
 
@@ -75,7 +78,7 @@ flows = [{ cc = "reno", rtt = "25 ms" }]
 "#,
     )
     .unwrap();
-    let red = options(lines(&plan, "qdisc")[2]);
+    let red = options(lines(&plan, "qdisc")[3]);
     assert_eq!((u32_at(&red, 4), u32_at(&red, 8), u32_at(&red, 12)), (400_000, 30_000, 90_000));
     // The smallest n with 40 + 1 - 20 <= (1 - (1 - 2^-n)^40) / 2^-n: 2^-4 gives 14.8, 2^-5 22.8.
     assert_eq!(red[16], 5);
@@ -161,12 +164,18 @@ rtt = "50 ms"
     assert_eq!(
         lines(&plan, "flow"),
         [
-            "flow s0 d0 10.1.0.2 10.2.0.2 reno reno reno 65536 131072 1 0 never bulk",
-            "flow s0 d0 10.1.0.2 10.2.0.2 reno reno reno 65536 131072 1 0 never bulk",
-            "flow s0 d0 10.1.0.2 10.2.0.2 cubic cubic cubic 65536 1 1 1000000000 5000000000 bulk",
+            "flow s0 d0 10.1.0.2 10.2.0.2 reno reno reno 1 131072 1 0 never bulk",
+            "flow s0 d0 10.1.0.2 10.2.0.2 reno reno reno 1 131072 1 0 never bulk",
+            "flow s0 d0 10.1.0.2 10.2.0.2 cubic cubic cubic 1 1 1 1000000000 5000000000 bulk",
             "flow s1 d1 10.1.1.2 10.2.1.2 dctcp dctcp dctcp 1 131072 1 0 never transfers 100000 3 1000000000 never 0",
-            "flow s2 d2 10.1.2.2 10.2.2.2 reno reno reno 65536 131072 1 0 never bulk",
+            "flow s2 d2 10.1.2.2 10.2.2.2 reno reno reno 1 131072 1 0 never bulk",
         ]
+    );
+    // At 100 Mbit/s receivers of bulk flows read 64 KiB at a time.
+    let fast = self::plan(STEP).unwrap();
+    assert_eq!(
+        lines(&fast, "flow"),
+        ["flow s0 d0 10.1.0.2 10.2.0.2 dctcp dctcp dctcp 65536 131072 1 0 never bulk"]
     );
     // ECN is a setting of hosts: off for reno and cubic, on for dctcp.
     let ecn: Vec<&str> = lines(&plan, "sysctl").into_iter().filter(|line| line.contains("tcp_ecn")).collect();
