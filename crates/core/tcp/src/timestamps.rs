@@ -39,6 +39,25 @@ pub(crate) fn echo_age(packet: &Packet, now: Time) -> Option<Span> {
     (packet.ts_ecr != 0 && elapsed < 1 << 31).then(|| Span::from_micros(elapsed.into()))
 }
 
+/// What an echo says in ticks of the clock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Echoed {
+    /// First timestamp of the tick that is echoed.
+    pub tick: u32,
+    /// Microseconds from its begin to that of the present tick.
+    pub age_us: u64,
+}
+
+/// Which tick `packet` echoes; `None` if none.
+pub(crate) fn echoed(packet: &Packet, now: Time) -> Option<Echoed> {
+    let (tick_us, now_us) = (u64::from(TICK_US), now.as_micros());
+    let elapsed = low_u32(now_us).wrapping_add(1).wrapping_sub(packet.ts_ecr);
+    (packet.ts_ecr != 0 && elapsed < 1 << 31).then(|| {
+        let sent_us = now_us.saturating_sub(elapsed.into()) / tick_us * tick_us;
+        Echoed { tick: low_u32(sent_us).wrapping_add(1), age_us: now_us / tick_us * tick_us - sent_us }
+    })
+}
+
 /// The instant `age` before `now`.
 pub(crate) fn time_before(now: Time, age: Span) -> Time {
     Time::from_picos(now.as_picos().saturating_sub(age.as_picos()))
@@ -46,12 +65,7 @@ pub(crate) fn time_before(now: Time, age: Span) -> Time {
 
 /// [`echo_age`] as hosts measure it, in ticks of their clock, at least `least` (Linux `tcp_rtt_tsopt_us`).
 pub(crate) fn echo_age_in_ticks(packet: &Packet, least: u64, now: Time) -> Option<Span> {
-    let tick_us = u64::from(TICK_US);
-    let micros = now.as_micros();
-    echo_age(packet, now).map(|age| {
-        let ticks = micros / tick_us - micros.saturating_sub(age.as_micros()) / tick_us;
-        Span::from_micros(ticks.max(least) * tick_us)
-    })
+    echoed(packet, now).map(|echoed| Span::from_micros(echoed.age_us.max(least * u64::from(TICK_US))))
 }
 
 /// The latest tick of the peer's clock from which something has come.

@@ -87,8 +87,17 @@ impl DelayedAck {
     pub(super) fn on_data(&mut self, config: &EndpointConfig, now: Time) {
         let Some(rules) = config.receiver_stack().linux() else { return };
         let floor = rules.delack_min;
-        let gap = jiffies_between(self.last_data, now);
-        self.last_data = now;
+        let last = core::mem::replace(&mut self.last_data, now);
+        // Data that follow each other closely leave the least estimate as it is.
+        if self.ato != floor || now.since(last) + JIFFY > floor / 2 {
+            self.estimate(config, rules, jiffies_between(last, now));
+        }
+    }
+
+    /// Estimates the spacing of data that have come `gap` apart, which is in whole jiffies.
+    #[inline(never)]
+    fn estimate(&mut self, config: &EndpointConfig, rules: &Linux, gap: Span) {
+        let floor = rules.delack_min;
         if self.ato.is_zero() {
             self.quick = self.quick.max(initial_quick_acks(config, rules));
             self.ato = floor;

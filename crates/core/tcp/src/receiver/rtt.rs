@@ -2,7 +2,7 @@
 //! `tcp_rcv_rtt_measure`): most of it comes from timestamps, whose ticks are longer than many round trips.
 
 use crate::EndpointConfig;
-use crate::timestamps::{echo_age, echo_age_in_ticks, echoes_tick, tick, time_before};
+use crate::timestamps::{echoed, echoes_tick};
 use shoal_packet::Packet;
 use shoal_units::cast::fit_u32;
 use shoal_units::{Span, Time};
@@ -45,13 +45,11 @@ impl RttEstimate {
 
     #[inline(never)]
     fn on_echo(&mut self, config: &EndpointConfig, packet: &Packet, is_read: bool, now: Time) {
-        let Some(age) = echo_age(packet, now) else { return };
-        self.echoed = tick(time_before(now, age));
+        let Some(echoed) = echoed(packet, now) else { return };
+        self.echoed = echoed.tick;
         // An echo from the present tick tells nothing (Linux since 6.16).
-        if packet.payload >= config.mss()
-            && let Some(rtt) = echo_age_in_ticks(packet, 0, now).filter(|rtt| !rtt.is_zero())
-        {
-            let sample = fit_u32(rtt.as_micros()).min(u32::MAX / 8);
+        if packet.payload >= config.mss() && echoed.age_us > 0 {
+            let sample = fit_u32(echoed.age_us).min(u32::MAX / 8);
             if self.eighths_us == 0 || sample * 8 < self.eighths_us {
                 self.eighths_us = sample * 8;
             } else if is_read {
