@@ -35,8 +35,13 @@ pub(crate) fn echoes_tick(echo: u32, tick: u32) -> bool {
 /// Time since the segment left whose timestamp `packet` echoes: its RTT, also after a retransmission (RFC 7323 section
 /// 4.1).
 pub(crate) fn echo_age(packet: &Packet, now: Time) -> Option<Span> {
-    let elapsed = timestamp(now).wrapping_sub(packet.ts_ecr);
-    (packet.ts_ecr != 0 && elapsed < 1 << 31).then(|| Span::from_micros(elapsed.into()))
+    elapsed_us(packet, now.as_micros()).map(Span::from_micros)
+}
+
+/// Microseconds from the timestamp that `packet` echoes to `now_us`; `None` if it echoes nothing, or what is to come.
+fn elapsed_us(packet: &Packet, now_us: u64) -> Option<u64> {
+    let elapsed = low_u32(now_us).wrapping_add(1).wrapping_sub(packet.ts_ecr);
+    (packet.ts_ecr != 0 && elapsed < 1 << 31).then_some(elapsed.into())
 }
 
 /// What an echo says in ticks of the clock.
@@ -51,9 +56,8 @@ pub(crate) struct Echoed {
 /// Which tick `packet` echoes; `None` if none.
 pub(crate) fn echoed(packet: &Packet, now: Time) -> Option<Echoed> {
     let (tick_us, now_us) = (u64::from(TICK_US), now.as_micros());
-    let elapsed = low_u32(now_us).wrapping_add(1).wrapping_sub(packet.ts_ecr);
-    (packet.ts_ecr != 0 && elapsed < 1 << 31).then(|| {
-        let sent_us = now_us.saturating_sub(elapsed.into()) / tick_us * tick_us;
+    elapsed_us(packet, now_us).map(|elapsed| {
+        let sent_us = now_us.saturating_sub(elapsed) / tick_us * tick_us;
         Echoed { tick: low_u32(sent_us).wrapping_add(1), age_us: now_us / tick_us * tick_us - sent_us }
     })
 }
