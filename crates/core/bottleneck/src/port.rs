@@ -234,21 +234,20 @@ impl<Near, Far> Port<Near, Far> {
     #[inline(always)]
     pub fn pass(&mut self, packet: &Packet, now: Time, observer: &mut impl Observer) -> Option<(Time, bool)> {
         let hot = &mut self.hot;
-        match &mut self.head {
-            Head::Closed(closed) => {
-                let is_marked = closed.arrive(packet, hot, now, observer)?;
-                Some((hot.free, is_marked))
-            }
-            Head::None if hot.has_course => {
-                hot.put(&mut self.course, packet, now);
-                None
-            }
-            Head::None => Some((now, false)),
-            Head::Line(_) => {
-                self.queue(packet, now, observer);
-                None
-            }
+        // Asked first and alone, this takes one comparison.
+        if let Head::Closed(closed) = &mut self.head {
+            let is_marked = closed.arrive(packet, hot, now, observer)?;
+            return Some((hot.free, is_marked));
         }
+        if let Head::Line(_) = &self.head {
+            self.queue(packet, now, observer);
+            return None;
+        }
+        if hot.has_course {
+            hot.put(&mut self.course, packet, now);
+            return None;
+        }
+        Some((now, false))
     }
 
     /// Handles the arrival of a packet at a port whose queue holds it.

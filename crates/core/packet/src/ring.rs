@@ -125,7 +125,7 @@ impl<T: Copy> Ring<T> {
     #[inline]
     pub fn push_back(&mut self, value: &T) -> &mut T {
         if self.len() == self.places.len() {
-            self.grow(value);
+            self.grow(*value);
         }
         let at = (self.first as usize + self.len()) & (self.places.len() - 1);
         self.len += 1;
@@ -137,14 +137,14 @@ impl<T: Copy> Ring<T> {
     /// Doubles the number of places; `value` fills the new ones.
     #[cold]
     #[inline(never)]
-    fn grow(&mut self, value: &T) {
+    fn grow(&mut self, value: T) {
         let mut places: Vec<T> = core::mem::take(&mut self.places).into_vec();
         places.rotate_left(self.first as usize);
         self.first = 0;
         let number = (2 * places.len()).max(4);
         assert!(number <= 1 << 31, "a ring of 2^31 places is full");
         places.reserve_exact(number - places.len());
-        places.resize(number, *value);
+        places.resize(number, value);
         self.places = places.into();
     }
 }

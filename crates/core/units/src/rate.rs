@@ -31,11 +31,13 @@ impl Rate {
 
 /// [`Rate::time_for`] with the division done in advance: a multiplication and a shift for each packet.
 ///
-/// Stores the picoseconds of a byte with 32 fractional bits. For packets up to 65,535 B the result differs
-/// from the exact quotient by less than one picosecond (65,535 / 2^32).
+/// Stores the picoseconds of a byte with 32 fractional bits, those apart from the whole ones, so that a packet takes
+/// products of 64 bits. For packets up to 65,535 B the result differs from the exact quotient by less than one
+/// picosecond (65,535 / 2^32).
 #[derive(Clone, Copy, Debug)]
 pub struct Serialiser {
-    ps_per_byte_q32: u128,
+    whole_ps: u64,
+    fraction_q32: u64,
 }
 
 impl Serialiser {
@@ -44,12 +46,17 @@ impl Serialiser {
     /// # Panics
     /// If the rate is zero.
     pub const fn new(rate: Rate) -> Self {
-        Self { ps_per_byte_q32: (8_000_000_000_000u128 << 32).div_ceil(rate.as_bps() as u128) }
+        let ps_per_byte_q32 = (8_000_000_000_000u128 << 32).div_ceil(rate.as_bps() as u128);
+        Self {
+            whole_ps: fit_u64(ps_per_byte_q32 >> 32),
+            fraction_q32: fit_u64(ps_per_byte_q32 & 0xffff_ffff),
+        }
     }
     /// Time to serialise `bytes`.
     #[inline]
     pub const fn span(&self, bytes: u32) -> Span {
-        Span::from_picos(fit_u64((self.ps_per_byte_q32 * bytes as u128) >> 32))
+        let bytes = bytes as u64;
+        Span::from_picos(self.whole_ps * bytes + ((self.fraction_q32 * bytes) >> 32))
     }
 }
 

@@ -21,9 +21,16 @@ const START_JIFFIES: u64 = (1 << 32) - 300_000 + 2000;
 /// (`calc_wheel_index` of
 /// [`kernel/time/timer.c`](https://elixir.bootlin.com/linux/v6.12/source/kernel/time/timer.c), since 4.8).
 #[must_use]
-#[inline(never)]
+#[inline]
 pub const fn wheel_slot(now: u64, wait: u64) -> u64 {
-    let mut shift = 0;
+    // The delay of an ACK has its slot on the first level.
+    if wait <= LONGEST_WAIT_SLOTS { now + wait + 1 } else { far_slot(now, wait) }
+}
+
+#[cold]
+#[inline(never)]
+const fn far_slot(now: u64, wait: u64) -> u64 {
+    let mut shift = LEVEL_SHIFT;
     // The wheel's clock is one jiffy ahead while timers run.
     while shift < LEVELS * LEVEL_SHIFT && wait > LONGEST_WAIT_SLOTS << shift {
         shift += LEVEL_SHIFT;
@@ -47,7 +54,7 @@ pub const fn jiffies_between(earlier: Time, later: Time) -> Span {
 /// Instant at which a timer goes off that was set at `now` for `wait` from then, which the kernel counts in whole
 /// jiffies from the last tick on.
 #[must_use]
-#[inline(never)]
+#[inline]
 pub const fn wheel_expiry(now: Time, wait: Span) -> Time {
     let now_jiffies = START_JIFFIES + now.as_picos() / JIFFY.as_picos();
     let slot = wheel_slot(now_jiffies, whole_jiffies(wait));

@@ -189,7 +189,7 @@ impl Network {
         if self.recorder.collector.traces_segments(packet.flow.0) {
             self.on_segment(&packet, SegmentEvent::Send, now);
         }
-        self.enter_hop(&packet, now);
+        self.enter_hop(&packet, self.routes[packet.route as usize], now);
     }
 
     /// Carries out the earliest event, which is due at `now`. If a packet reaches the end of its route, it is written
@@ -217,7 +217,7 @@ impl Network {
             self.on_segment(packet, SegmentEvent::Receive, now);
         }
         if hop < TO_CARD {
-            self.enter_hop(packet, now);
+            self.enter_hop(packet, hop, now);
             return None;
         }
         self.delivered += 1;
@@ -230,9 +230,9 @@ impl Network {
         })
     }
 
+    /// Handles the arrival of a packet at a link, which its route names.
     #[inline]
-    fn enter_hop(&mut self, packet: &Packet, now: Time) {
-        let link = self.routes[packet.route as usize];
+    fn enter_hop(&mut self, packet: &Packet, link: u32, now: Time) {
         let port = &mut self.ports[link as usize];
         if port.near().is_special {
             return self.enter_special(packet, link, now);
@@ -257,11 +257,15 @@ impl Network {
         let mut place = packet.route + 1;
         loop {
             let (port, next) = (&self.ports[link as usize], self.routes[place as usize]);
-            if !port.near().has_chained || next >= TO_CARD || !self.ports[next as usize].near().is_chained {
+            if !port.near().has_chained || next >= TO_CARD {
                 break;
             }
             let arrival = left + port.delay();
-            let passed = self.ports[next as usize].pass_unseen(packet, &mut is_marked, arrival);
+            let port = &mut self.ports[next as usize];
+            if !port.near().is_chained {
+                break;
+            }
+            let passed = port.pass_unseen(packet, &mut is_marked, arrival);
             let Some(passed) = passed else { return self.recorder.on_lost(packet) };
             (link, place, left) = (next, place + 1, passed);
         }

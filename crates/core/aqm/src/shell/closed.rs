@@ -36,6 +36,14 @@ pub struct Start {
     pub has_data: bool,
 }
 
+impl Start {
+    #[inline]
+    fn of(packet: &Packet, at: Time, since: Time) -> Self {
+        let (flow, size) = (packet.flow, packet.size);
+        Self { at, since, flow, size, class: Class::of(packet), has_data: packet.payload > 0 }
+    }
+}
+
 // Three fit into a cache line with an eighth to spare; of packets, one.
 const _: () = assert!(size_of::<Start>() == 24);
 
@@ -81,19 +89,14 @@ impl<L: Law> Closed<L> {
         self.leave(now, watch);
         let verdict = judge(&mut self.law, self.limit, packet, &self.waiting, now, random);
         if let Verdict::Queued { .. } = verdict {
-            let next = Start {
-                at: start,
-                since: now,
-                flow: packet.flow,
-                size: packet.size,
-                class: Class::of(packet),
-                has_data: packet.payload > 0,
-            };
-            if start == now && watch.on_passing(&next, verdict) {
+            if start == now && watch.on_passing(&Start::of(packet, start, now), verdict) {
                 debug_assert!(self.coming.is_empty(), "a packet overtakes others");
-                self.law.on_left(next.size, &self.waiting, now);
+                self.law.on_left(packet.size, &self.waiting, now);
                 return verdict;
             }
+            // Not the one above, of which another function had the address: it would lie in memory, written in parts,
+            // and its copy would have to wait for them.
+            let next = Start::of(packet, start, now);
             self.waiting.put(next.size, next.class == Class::Ect);
             self.coming.push_back(&next);
         }

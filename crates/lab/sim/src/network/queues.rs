@@ -74,7 +74,7 @@ impl Network {
         let mut leaving = std::mem::take(&mut self.leaving);
         while self.host_queues[number].next(now, &mut leaving) {
             for packet in leaving.drain(..) {
-                self.enter_hop(&packet, now);
+                self.enter_hop(&packet, self.routes[packet.route as usize], now);
             }
             if let Some(card) = self.host_queues[number].card {
                 self.host_queues[number].card_free = self.ports[card as usize].idle_from();
