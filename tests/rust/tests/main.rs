@@ -12,6 +12,7 @@ mod corpora;
 mod coupled_queues;
 mod delay_laws;
 mod determinism;
+mod differences;
 mod ended_flows;
 mod exact_times;
 mod feedback;
