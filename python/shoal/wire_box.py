@@ -114,13 +114,16 @@ class WireBox:
         OutputError
             The record cannot be written.
         """
-        while duration_s is None or self.counts()["at_s"] < duration_s:
-            left_s = _slice_s if duration_s is None else duration_s - self.counts()["at_s"]
+        # Nothing is carried while the counts are made: they take longer the more flows there are.
+        counts = self.counts()
+        while duration_s is None or counts["at_s"] < duration_s:
+            left_s = _slice_s if duration_s is None else duration_s - counts["at_s"]
             try:
-                self._box.run_for(max(0.0, min(_slice_s, left_s)))
+                self._box.run_for(min(_slice_s, left_s))
             except OSError as error:
                 raise _refused(error) from None
-            yield self.counts()
+            counts = self.counts()
+            yield counts
 
     def change(self, key: str, value: str) -> None:
         """Change the box while it runs; a record notes when, so that its replay takes the same decisions.

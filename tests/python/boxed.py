@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from shoal.linux.namespaces import RECEIVER, Namespaces
 
@@ -79,6 +79,18 @@ def begun(namespaces: Namespaces, end: str, *words: str) -> subprocess.Popen[str
 
 
 @contextmanager
+def receiving(namespaces: Namespaces, address: str, seconds: float, code: str = TRANSFER) -> Iterator[IO[str]]:
+    """What a receiver says that is ready."""
+    with begun(namespaces, "receiver", "-c", code, "receive", address, str(seconds)) as receiver:
+        try:
+            assert receiver.stdout is not None
+            assert receiver.stdout.readline() == "ready\n"
+            yield receiver.stdout
+        finally:
+            receiver.kill()
+
+
+@contextmanager
 def running_box(
     namespaces: Namespaces, *words: str, ends: tuple[str, str] = CABLES, where: str = "box"
 ) -> Iterator[subprocess.Popen[str]]:
@@ -104,17 +116,12 @@ def boxed(
     lasts = ("--json", "--duration", f"{seconds + 3} s")
     with running_box(namespaces, *lasts, *words, ends=ends) as box:
         ready()
-        with begun(namespaces, "receiver", "-c", TRANSFER, "receive", address, str(seconds)) as receiver:
-            try:
-                assert receiver.stdout is not None
-                assert receiver.stdout.readline() == "ready\n"
-                with begun(namespaces, "sender", "-c", TRANSFER, "send", address, str(seconds)) as sender:
-                    out, err = box.communicate(timeout=60)
-                    sender.kill()
-                assert box.returncode == 0, err
-                total, took_s = map(float, receiver.stdout.readline().split())
-            finally:
-                receiver.kill()
+        with receiving(namespaces, address, seconds) as received:
+            with begun(namespaces, "sender", "-c", TRANSFER, "send", address, str(seconds)) as sender:
+                out, err = box.communicate(timeout=60)
+                sender.kill()
+            assert box.returncode == 0, err
+            total, took_s = map(float, received.readline().split())
     return json.loads(out), 8e-6 * total / took_s
 
 
@@ -123,6 +130,18 @@ def replayed(record: Path) -> tuple[int, dict[str, Any]]:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.stdout, done.stderr
     return done.returncode, json.loads(done.stdout)
+
+
+def assert_a_changed_byte_is_seen(record: Path) -> None:
+    """The replay of a record in which a decision was changed names the frame."""
+    held = record.read_bytes()
+    place = held.rindex(b": marked, leaves at")
+    record.write_bytes(held[: place + 2] + b"n" + held[place + 3 :])
+    code, said = replayed(record)
+    assert code == 1
+    assert "narked" in said["difference"]["recorded"]
+    assert "marked" in said["difference"]["decided"]
+    assert said["difference"]["number"] == said["frames"] + 1
 
 
 def shown(namespaces: Namespaces, *words: str) -> tuple[int, str]:

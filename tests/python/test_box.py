@@ -20,11 +20,13 @@ from boxed import (
     IPV4,
     TRANSFER,
     TUNS,
+    assert_a_changed_byte_is_seen,
     begun,
     boxed,
     ip,
     joined,
     lines_of_page,
+    receiving,
     replayed,
     running_box,
     shown,
@@ -33,6 +35,7 @@ from boxed import (
 
 from shoal.cli.box import verdict
 from shoal.linux.namespaces import RECEIVER, Namespaces
+from shoal.wire_box import WireBox
 
 # Sends a datagram ten times a second, for some seconds.
 DATAGRAMS = """
@@ -104,15 +107,7 @@ def test_a_record_is_replayed_and_a_changed_byte_is_seen(namespaces: Namespaces,
     assert (code, said["difference"]) == (0, None)
     assert said["frames"] == there["arrived"] + back["arrived"]
     assert all(way["arrived"] == way["left"] + way["dropped"] + way["inside"] for way in (there, back))
-
-    held = record.read_bytes()
-    place = held.rindex(b": marked, leaves at")
-    record.write_bytes(held[: place + 2] + b"n" + held[place + 3 :])
-    code, said = replayed(record)
-    assert code == 1
-    assert "narked" in said["difference"]["recorded"]
-    assert "marked" in said["difference"]["decided"]
-    assert said["difference"]["number"] == said["frames"] + 1
+    assert_a_changed_byte_is_seen(record)
 
 
 # Moves a control of a page whose address it is given, and prints the answer and the first events.
@@ -141,7 +136,7 @@ main()
 
 
 @pytest.mark.parametrize(
-    ("ends", "receiving"),
+    ("ends", "address"),
     [
         pytest.param(CABLES, RECEIVER, id="cables"),
         pytest.param(
@@ -150,7 +145,7 @@ main()
     ],
 )
 def test_a_box_that_is_moved_on_its_page_is_replayed(
-    namespaces: Namespaces, tmp_path: Path, ends: tuple[str, str], receiving: str
+    namespaces: Namespaces, tmp_path: Path, ends: tuple[str, str], address: str
 ) -> None:
     """The rate is halved, and the law made to signal more, while a flow goes on; the record has both changes."""
     sysctl(namespaces, tcp_ecn=1)
@@ -165,30 +160,29 @@ def test_a_box_that_is_moved_on_its_page_is_replayed(
                 assert said, "there is no page"
             if ends == TUNS:
                 joined(namespaces)
-            with begun(namespaces, "receiver", "-c", TRANSFER, "receive", receiving, "6") as receiver:
-                assert receiver.stdout is not None
-                assert receiver.stdout.readline() == "ready\n"
-                with begun(namespaces, "sender", "-c", TRANSFER, "send", receiving, "6") as sender:
-                    time.sleep(2)
-                    moves = (
-                        "bottleneck.rate",
-                        "10 Mbit/s",
-                        "bottleneck.aqm.target",
-                        "2 ms",
-                        "bottleneck.buffer",
-                        "1 packets",
-                    )
-                    address = said.split("the page: ")[1].strip()
-                    done = subprocess.run(
-                        namespaces.inside("box", sys.executable, "-c", READER, address, *moves),
-                        capture_output=True,
-                        text=True,
-                        check=False,
-                    )
-                    assert done.returncode == 0, done.stderr
-                    counts, err = box.communicate(timeout=60)
-                    sender.kill()
-                receiver.kill()
+            with (
+                receiving(namespaces, address, 6),
+                begun(namespaces, "sender", "-c", TRANSFER, "send", address, "6") as sender,
+            ):
+                time.sleep(2)
+                moves = (
+                    "bottleneck.rate",
+                    "10 Mbit/s",
+                    "bottleneck.aqm.target",
+                    "2 ms",
+                    "bottleneck.buffer",
+                    "1 packets",
+                )
+                served_at = said.split("the page: ")[1].strip()
+                done = subprocess.run(
+                    namespaces.inside("box", sys.executable, "-c", READER, served_at, *moves),
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                )
+                assert done.returncode == 0, done.stderr
+                counts, err = box.communicate(timeout=60)
+                sender.kill()
         finally:
             box.kill()
     about, news = map(json.loads, done.stdout.splitlines())
@@ -197,7 +191,7 @@ def test_a_box_that_is_moved_on_its_page_is_replayed(
         "flows[0].rtt",
         "bottleneck.aqm.target",
     ]
-    assert news["flows"][0]["flow"].endswith(f"{receiving}:5201, TCP")
+    assert news["flows"][0]["flow"].endswith(f"{address}:5201, TCP")
     assert (news["bytes"] > 0, sum(news["delays"][0][2::3]) > 0) == (True, True)
     assert "moved: bottleneck.rate=10 Mbit/s" in err
     assert "moved: bottleneck.aqm.target=2 ms" in err
@@ -217,13 +211,10 @@ def test_what_a_killed_box_has_left_of_a_record_is_replayed(namespaces: Namespac
     words = ("--rate", "10Mbit/s", "--rtt", "10 ms", "--aqm", "codel", "--pcap", str(record))
     with (
         running_box(namespaces, *words),
-        begun(namespaces, "receiver", "-c", TRANSFER, "receive", RECEIVER, "2") as receiver,
+        receiving(namespaces, RECEIVER, 2),
+        begun(namespaces, "sender", "-c", TRANSFER, "send", RECEIVER, "2") as sender,
     ):
-        assert receiver.stdout is not None
-        assert receiver.stdout.readline() == "ready\n"
-        with begun(namespaces, "sender", "-c", TRANSFER, "send", RECEIVER, "2") as sender:
-            sender.wait()
-        receiver.kill()
+        sender.wait()
     command = [sys.executable, "-m", "shoal", "box", "--replay"]
     done = subprocess.run([*command, str(record)], capture_output=True, text=True, check=False)
     (part,) = tmp_path.glob(".record.pcapng.*.partial")
@@ -327,6 +318,7 @@ def test_lateness_beyond_what_is_trusted_is_said() -> None:
     way = {"late_us": {"p50": 5.0, "p99": 100.0, "max": 900.0}, "refused": 0, "missed": 0, "unreadable": 0}
     none = way | {"late_us": {"p50": None, "p99": None, "max": None}}
     assert "trusted" not in verdict({"ways": [way, none]})
+    assert verdict({"ways": [none, none]}) == "No frame has left: nothing was carried."
     late = way | {"late_us": {"p50": 5.0, "p99": 100.5, "max": 900.0}}
     for ways in ([late, way], [way, late]):
         assert verdict({"ways": ways}).endswith(
@@ -335,6 +327,25 @@ def test_lateness_beyond_what_is_trusted_is_said() -> None:
     lost = verdict({"ways": [way | {"missed": 3, "refused": 2}, none]})
     assert "no room for 2 of them" in lost
     assert "3 came faster" in lost
+
+
+def test_counts_are_made_once_a_slice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is carried meanwhile, and there may be thousands of flows."""
+
+    class Native:
+        at_s = made = 0
+
+        def run_for(self, seconds: float) -> None:
+            self.at_s += seconds
+
+        def counts(self) -> str:
+            self.made += 1
+            return json.dumps({"at_s": self.at_s})
+
+    box, native = WireBox.__new__(WireBox), Native()
+    monkeypatch.setattr(box, "_box", native, raising=False)
+    slices = list(box.run(1.0))
+    assert (slices[-1]["at_s"], native.made) == (1.0, len(slices) + 1)
 
 
 def test_merged_segments_end_the_box(namespaces: Namespaces) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -249,9 +248,11 @@ def verdict(counts: dict[str, Any]) -> str:
     """How late frames left, and whether that may be trusted."""
     from shoal.wire_box import trusted_us
 
-    late = [way["late_us"] for way in counts["ways"]]
-    worst = max((each["p99"] or 0.0 for each in late), default=math.nan)
-    words = f"Frames left late by {worst:.0f} us (P99; at most {max(each['max'] or 0.0 for each in late):.0f} us)."
+    late = [way["late_us"] for way in counts["ways"] if way["late_us"]["p99"] is not None]
+    worst = max((each["p99"] for each in late), default=0.0)
+    words = "No frame has left: nothing was carried."
+    if late:
+        words = f"Frames left late by {worst:.0f} us (P99; at most {max(each['max'] for each in late):.0f} us)."
     keys = ("refused", "missed", "unreadable")
     refused, missed, unreadable = (sum(way[key] for way in counts["ways"]) for key in keys)
     if refused:

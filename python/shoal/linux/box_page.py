@@ -172,7 +172,7 @@ def news(counts: dict[str, Any], before: dict[str, Any], delays: list[list[float
         "dropped": way["dropped"] - past.get("dropped", 0),
         "waiting_packets": way["waiting_packets"],
         "delays": delays,
-        "late_us": max((each["late_us"]["p99"] or 0.0 for each in counts["ways"]), default=0.0),
+        "late_us": max((late for each in counts["ways"] if (late := each["late_us"]["p99"]) is not None), default=None),
         "lost_by_box": sum(each["refused"] + each["missed"] for each in counts["ways"]),
     }
 

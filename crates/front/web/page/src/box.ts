@@ -55,7 +55,8 @@ type FromBox =
       delays: [number[], number[]];
       /** Frames of videos that go through the box, by name. */
       videos: { [name: string]: { of: number; late: number; recent: boolean[] } };
-      late_us: number;
+      /** The 99th percentile; null as long as no frame has left. */
+      late_us: number | null;
       lost_by_box: number;
     }
   | { type: "moved"; key: string; value: string; error: string | null };
@@ -245,8 +246,12 @@ function say({ bytes, over_s, others, late_us, lost_by_box }: News): string {
     const tail = ` (slowest 1\u00a0%: ${ms(slowest)}); `;
     parts.push(`packets that are ${CLASSES[i]} wait `, element("b", {}, ms(middle)), tail);
   });
-  parts.push(`frames leave at most ${late_us.toFixed(0)} us late (P99 since the start)`);
-  parts.push(late_us > trustedUs ? ", which is too late to be trusted." : ".");
+  if (late_us === null) {
+    parts.push("no frame has left yet.");
+  } else {
+    parts.push(`frames leave at most ${late_us.toFixed(0)} us late (P99 since the start)`);
+    parts.push(late_us > trustedUs ? ", which is too late to be trusted." : ".");
+  }
   if (lost_by_box > 0) parts.push(` The box itself has lost ${lost_by_box} frames that no queue has seen.`);
   if (others.flows > 0) parts.push(` ${others.flows} more flows have ${rate(others.bytes)} together.`);
   at("words").replaceChildren(...parts);
