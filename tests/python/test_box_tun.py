@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -263,6 +264,7 @@ def test_a_machine_without_such_devices_says_so(namespaces: Namespaces) -> None:
 
 # A machine with one interface, `a`, and its router, behind which the receiver is.
 MACHINE, FAR = "192.0.2.10", "198.51.100.7"
+MACHINE_6, FAR_6 = "2001:db8:1::10", "2001:db8:2::7"
 
 
 @pytest.fixture(scope="module")
@@ -274,9 +276,15 @@ def network(namespaces: Namespaces, tuns: None) -> None:
         ("receiver", f"address add {FAR}/24 dev b"),
         ("sender", "route add default via 192.0.2.1"),
         ("receiver", "route add default via 198.51.100.1"),
+        ("sender", f"address add {MACHINE_6}/64 dev a nodad"),
+        ("box", "address add 2001:db8:1::1/64 dev left nodad"),
+        ("box", "address add 2001:db8:2::1/64 dev right nodad"),
+        ("receiver", f"address add {FAR_6}/64 dev b nodad"),
+        ("sender", "route add default via 2001:db8:1::1"),
+        ("receiver", "route add default via 2001:db8:2::1"),
     ):
         ip(namespaces, end, *words.split())
-    subprocess.run(namespaces.inside("box", "sysctl", "-qw", "net.ipv4.ip_forward=1"), check=True)
+    run_lines(namespaces, "box", "sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1")
 
 
 def run_lines(namespaces: Namespaces, end: str, lines: str) -> None:
@@ -285,11 +293,11 @@ def run_lines(namespaces: Namespaces, end: str, lines: str) -> None:
     subprocess.run(["nsenter", f"--net={network}", "sh", "-eu", "-c", lines], check=True)
 
 
-def sent_to_far(namespaces: Namespaces, prefix: list[str]) -> tuple[int, str]:
+def sent_to_far(namespaces: Namespaces, prefix: list[str], far: str = FAR) -> tuple[int, str]:
     """Bytes that came at the receiver, and the address of their sender, after a second and a half of sending."""
     code = TRANSFER.replace("connection, _ =", "connection, peer =").replace("print(total,", "print(peer[0], total,")
-    with receiving(namespaces, FAR, 1, code) as said:
-        sender = [*prefix, sys.executable, "-c", TRANSFER, "send", FAR, "1.5"]
+    with receiving(namespaces, far, 1, code) as said:
+        sender = [*prefix, sys.executable, "-c", TRANSFER, "send", far, "1.5"]
         subprocess.run(sender, check=True, timeout=60)
         address, total, _ = said.readline().split()
     return int(total), address
@@ -317,7 +325,7 @@ def test_what_a_machine_sends_to_an_address_passes_the_box_by_the_lines_of_the_p
     namespaces: Namespaces, strict: int
 ) -> None:
     values = {"to": FAR, "from": MACHINE}
-    lines = lines_of_page("to=", **values)
+    lines = lines_of_page("to=198", **values)
     run_lines(namespaces, "sender", f"sysctl -qw net.ipv4.conf.all.rp_filter={strict}")
     with box_of_machine(namespaces) as box:
         run_lines(namespaces, "sender", lines)
@@ -338,23 +346,65 @@ def test_what_a_machine_sends_to_an_address_passes_the_box_by_the_lines_of_the_p
 
 
 @pytest.mark.usefixtures("network")
-def test_both_directions_of_a_namespace_pass_the_box_by_the_lines_of_the_page(namespaces: Namespaces) -> None:
-    lab, address = f"shoal-{os.getpid()}-lab", "192.0.2.99"
-    values = {"interface": "a", "address": address}
+@pytest.mark.parametrize("setting", ["all.forwarding", "shoal1.force_forwarding"])
+def test_what_a_machine_sends_by_ipv6_passes_the_box_by_the_lines_of_the_page(
+    namespaces: Namespaces, setting: str
+) -> None:
+    if not Path(f"/proc/sys/net/ipv6/conf/default/{setting.partition('.')[2]}").exists():
+        pytest.skip("this kernel forwards IPv6 from all interfaces or from none (before Linux 6.17)")
+    lines = lines_of_page("to=2001", **{"to": FAR_6, "from": MACHINE_6})
+    with box_of_machine(namespaces) as box:
+        run_lines(namespaces, "sender", lines.replace("all.forwarding", setting))
+        total, address = sent_to_far(namespaces, namespaces.inside("sender"), FAR_6)
+        box.send_signal(signal.SIGINT)
+        counts, err = box.communicate(timeout=60)
+    assert (box.returncode, address) == (0, MACHINE_6), err
+    there, back = left_for(counts, FAR_6)
+    assert there > total > 0
+    assert back == 0
+    # The rule that is left leads nowhere.
+    assert sent_to_far(namespaces, namespaces.inside("sender"), FAR_6)[0] > 0
+    run_lines(namespaces, "sender", lines_of_page("sudo ip -6 rule delete", to=FAR_6))
+    run_lines(namespaces, "sender", "sysctl -qw net.ipv6.conf.all.forwarding=0")
+
+
+@pytest.mark.usefixtures("network")
+@pytest.mark.parametrize(
+    ("address", "is_translated", "seen", "far"),
+    [
+        pytest.param("192.0.2.99", False, "192.0.2.99", FAR, id="IPv4"),
+        pytest.param("2001:db8:1::99", False, "2001:db8:1::99", FAR_6, id="IPv6"),
+        pytest.param("10.254.254.2", True, MACHINE, FAR, id="IPv4, NAT"),
+        pytest.param("fd00:7077::2", True, MACHINE_6, FAR_6, id="IPv6, NAT"),
+    ],
+)
+def test_both_directions_of_a_namespace_pass_the_box_by_the_lines_of_the_page(
+    namespaces: Namespaces, address: str, is_translated: bool, seen: str, far: str
+) -> None:
+    if is_translated and shutil.which("nft") is None:
+        pytest.skip("NAT needs `nft`, of the package nftables")
+    lab, values = f"shoal-{os.getpid()}-lab", {"interface": "a", "address": address}
+    family = "2001" if ":" in address else "192"
     begins, ends = (
-        re.sub(r"\blab\b", lab, lines_of_page(first, **values)) for first in ("interface=", "sudo ip netns delete")
+        lines_of_page(first, **values) for first in (f"interface=eth0 address={family}", "sudo ip netns delete")
     )
+    if is_translated:
+        begins, ends = (
+            "\n".join([*(line for line in lines.splitlines() if "neighbour" not in line), lines_of_page(first)])
+            for lines, first in ((begins, "sudo nft add"), (ends, "sudo nft delete"))
+        )
+        begins = begins.replace("ip saddr", "ip6 saddr") if ":" in address else begins
+    begins, ends = (re.sub(r"\blab\b", lab, lines) for lines in (begins, ends))
     run_lines(namespaces, "sender", "sysctl -qw net.ipv4.conf.all.rp_filter=1")
     try:
         with box_of_machine(namespaces) as box:
             run_lines(namespaces, "sender", begins)
-            total, seen = sent_to_far(namespaces, ["ip", "netns", "exec", lab])
+            total, source = sent_to_far(namespaces, ["ip", "netns", "exec", lab], far)
             box.send_signal(signal.SIGINT)
             counts, err = box.communicate(timeout=60)
-        assert box.returncode == 0, err
-        assert seen == address
-        there, back = left_for(counts, FAR)
+        assert (box.returncode, source) == (0, seen), err
+        there, back = left_for(counts, far)
         assert there > total > 0
         assert back > 0
     finally:
-        run_lines(namespaces, "sender", ends)
+        run_lines(namespaces, "sender", f"{ends}\nsysctl -qw net.ipv6.conf.all.forwarding=0")
