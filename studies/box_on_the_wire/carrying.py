@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import socket
+import struct
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -40,17 +45,12 @@ else:
         connection.send(b"x" * 65536)
     connection.close()
 """
-# Sends full frames of UDP at a rate in Mbit/s of IP packets, for some seconds.
-_DATAGRAMS = """
-import socket, sys, time
-address, mbps, seconds = sys.argv[1], float(sys.argv[2]), float(sys.argv[3])
-sender = socket.socket(type=socket.SOCK_DGRAM)
-every, begun, number = 1500 * 8 / (1e6 * mbps), time.monotonic(), 0
-while (now := time.monotonic()) < begun + seconds:
-    while begun + number * every <= now:
-        sender.sendto(bytes(1472), (address, 9))
-        number += 1
-"""
+# The program that sends full frames at a rate.
+_FRAMES = Path(__file__).with_name("frames.c")
+# Rate of the link through which they go in Mbit/s, above that of all of them, so that none waits in a queue.
+_LINK_MBPS = 2000
+#: Interfaces between which the box is, and where packets are sent to come into the first.
+PORTS = {"AF_PACKET": (("left", "right"), ("sender", "a")), "TUN": (("tun:shoal0", "tun:shoal1"), ("box", "shoal0"))}
 _COMMENT = re.compile(
     rb"came at ([0-9.]+) s, ([0-9]+) bytes, [^,]+, flow ([0-9]+): (?:passes|marked), leaves at ([0-9.]+) s"
 )
@@ -95,22 +95,78 @@ def carried(
     return measured(record.read_bytes())
 
 
-def lateness(namespaces: Namespaces, mbps: float, seconds: float) -> dict[str, Any]:
-    """What a box of 1 Gbit/s counts of full frames that come at this rate."""
-    words = ("--rate", "1Gbit/s", "--duration", f"{seconds + 2} s")
-    with (
-        box(namespaces, *words) as running,
-        _python(namespaces, "sender", _DATAGRAMS, RECEIVER, str(mbps), str(seconds)),
-    ):
+@dataclass(frozen=True)
+class Load:
+    """What became of full frames that were sent through a box at a rate.
+
+    Attributes
+    ----------
+    sent
+        Frames that the sender gave to the interface.
+    carried
+        Frames of these that have left the box.
+    way
+        What the box counts on the way there.
+    cpu_s
+        CPU seconds of the box from the first to the last, those in which it waits awake for the next one among them.
+    """
+
+    sent: int
+    carried: int
+    way: dict[str, Any]
+    cpu_s: float
+
+
+def sender_of_frames(folder: Path) -> Path:
+    """The program that sends full frames, compiled."""
+    program = folder / "frames"
+    subprocess.run(["cc", "-O2", "-Wall", "-Werror", "-o", str(program), str(_FRAMES)], check=True)
+    return program
+
+
+def lateness(namespaces: Namespaces, program: Path, port: str, mbps: float, seconds: float) -> Load:
+    """Full frames at a rate through a box that has a processor for itself, if there are two."""
+    ends, (where, interface) = PORTS[port]
+    words = ("--rate", f"{_LINK_MBPS}Mbit/s", "--duration", f"{seconds + 2} s")
+    processors = sorted(os.sched_getaffinity(0))
+    with box(namespaces, *words, ends=ends, processor=processors[-1]) as running:
+        if port == "TUN":
+            for end in reversed(ends):  # the second device has to take what the first one gets from its host
+                device = end.removeprefix("tun:")
+                link = ("ip", "link", "set", "dev", device, "addrgenmode", "none", "up")
+                subprocess.run(namespaces.inside("box", *link), check=True)
+        send = ("taskset", "--cpu-list", str(processors[0]), str(program), interface, str(mbps), str(seconds))
+        began_s = _cpu_s(running.pid)
+        done = subprocess.run(namespaces.inside(where, *send), input=_packet(), stdout=subprocess.PIPE, check=True)
+        cpu_s = _cpu_s(running.pid) - began_s
         way: dict[str, Any] = counted(running)["ways"][0]
-        return way
+    (flow,) = (flow for flow in way["flows"] if flow["flow"] == "192.0.2.1:4000 > 198.51.100.1:9, UDP")
+    return Load(int(done.stdout), flow["packets"], way, cpu_s)
+
+
+def _packet() -> bytes:
+    """A full packet of UDP that is for nobody here; its addresses are those of documentation (RFC 5737)."""
+    addresses = socket.inet_aton("192.0.2.1") + socket.inet_aton("198.51.100.1")
+    words = struct.pack("!BBHHHBBH", 0x45, 0, 1500, 0, 0, 64, socket.IPPROTO_UDP, 0) + addresses
+    total = sum(struct.unpack("!10H", words))
+    total = (total & 0xFFFF) + (total >> 16)
+    words = words[:10] + struct.pack("!H", ~total & 0xFFFF) + words[12:]
+    return words + struct.pack("!HHHH", 4000, 9, 1480, 0) + bytes(1472)
+
+
+def _cpu_s(process: int) -> float:
+    """CPU seconds of another process so far, by its clock (clock_getcpuclockid, which Python has for threads alone)."""
+    return time.clock_gettime((~process << 3) | 2)
 
 
 @contextmanager
-def box(namespaces: Namespaces, *words: str) -> Iterator[subprocess.Popen[str]]:
-    """A box that carries."""
-    ends = ("--in", "left", "--out", "right", "--json")
-    command = namespaces.inside("box", sys.executable, "-m", "shoal", "box", *ends, *words)
+def box(
+    namespaces: Namespaces, *words: str, ends: tuple[str, str] = ("left", "right"), processor: int | None = None
+) -> Iterator[subprocess.Popen[str]]:
+    """A box that carries, on one processor if that is given."""
+    on = () if processor is None else ("taskset", "--cpu-list", str(processor))
+    shoal_box = (sys.executable, "-m", "shoal", "box", "--in", ends[0], "--out", ends[1], "--json")
+    command = namespaces.inside("box", *on, *shoal_box, *words)
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as running:
         try:

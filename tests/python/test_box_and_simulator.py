@@ -9,13 +9,15 @@ deviations of one run.
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from statistics import fmean, stdev
 
 import pytest
+from boxed import HAS_TUNS
 
 from shoal.linux.namespaces import Namespaces
-from studies.box_on_the_wire.carrying import QUEUES, SENDERS, carried, scenario
+from studies.box_on_the_wire.carrying import PORTS, QUEUES, SENDERS, carried, lateness, scenario, sender_of_frames
 from studies.box_on_the_wire.study import simulated
 
 
@@ -31,3 +33,18 @@ def test_kernels_through_the_box_and_the_simulator_agree(
     print(f"mean queueing delay {1e3 * delay:.2f} ms, simulated {1e3 * fmean(delays):.2f} ms")
     assert shares[0] == pytest.approx(fmean(of_first), abs=0.05 + 3 * stdev(of_first))
     assert delay == pytest.approx(fmean(delays), rel=0.15)
+
+
+@pytest.mark.parametrize("port", list(PORTS))
+def test_what_the_sender_of_full_frames_sends_is_carried_or_counted(
+    namespaces: Namespaces, port: str, tmp_path: Path
+) -> None:
+    """How late frames leave is a matter of the machine, and of what else it does."""
+    if not all(map(shutil.which, ("cc", "taskset"))):
+        pytest.skip("the sender needs a compiler of C (`cc`) and `taskset`")
+    if port == "TUN" and not HAS_TUNS:
+        pytest.skip("no TUN devices here")
+    load = lateness(namespaces, sender_of_frames(tmp_path), port, 50, 1)
+    assert 0 < load.carried <= load.sent <= 50e6 / 8 / 1500 + 1
+    assert load.carried + sum(load.way[lost] for lost in ("dropped", "missed", "refused")) >= load.sent
+    assert 0 < load.cpu_s < 2
