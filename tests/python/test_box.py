@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -311,6 +312,25 @@ def test_a_second_box_is_refused_and_a_killed_one_leaves_nothing(namespaces: Nam
     assert (code, "another box uses" in said) == (6, True)
     assert states() == before
     assert shown(namespaces, "--in", "left", "--out", "right")[0] == 0
+
+
+def test_what_frames_wait_for_a_box_that_pauses_is_lateness(namespaces: Namespaces) -> None:
+    """It is 200 ms at least, of nearly all frames; the link itself is idle when the box takes them."""
+    burst = namespaces.inside("sender", sys.executable, "-c", BURST, RECEIVER)
+    with running_box(namespaces, "--rate", "100Mbit/s", "--json", "--duration", "6 s") as box:
+        subprocess.run([*burst, "1"], check=True)  # hosts learn each other's address
+        time.sleep(0.2)
+        os.kill(box.pid, signal.SIGSTOP)
+        try:
+            subprocess.run([*burst, "200"], check=True)
+            time.sleep(0.2)
+        finally:
+            os.kill(box.pid, signal.SIGCONT)
+        out, err = box.communicate(timeout=60)
+    assert box.returncode == 0, err
+    there = json.loads(out)["ways"][0]
+    assert there["left"] >= 201
+    assert 200e3 <= there["late_us"]["p50"] <= there["late_us"]["max"] < 6e6
 
 
 def test_lateness_beyond_what_is_trusted_is_said() -> None:

@@ -172,6 +172,7 @@ def carry(
         ends = "" if ends_s is not None else "; Ctrl-C ends it"
         if interfaces[0].startswith(tun_prefix):
             talk.note("packets come when both devices are up, and something is routed into one of them")
+            talk.note("how late packets leave is known without what they wait in a device before the box takes them")
         talk.note(f"carrying frames between {interfaces[0]} and {interfaces[1]}{ends}")
         if hosts is not None:
             hosts.send()

@@ -50,7 +50,8 @@ pub enum Stop {
 /// What the box could not do in time, or at all.
 #[derive(Clone, Debug, Default)]
 pub struct Lateness {
-    /// How late frames left, in ns.
+    /// How late frames left, in ns: what they waited for the box before it took them, if the system says so, and what
+    /// they left after they were due. What they wait in a TUN device is not known.
     pub late: Histogram,
     /// Frames for which the interface had no room when they were due, or was a TUN device that was down.
     pub refused: u64,
@@ -75,7 +76,8 @@ fn monotonic() -> Duration {
     ClockId::CLOCK_MONOTONIC.now().map_or(Duration::ZERO, Duration::from)
 }
 
-fn nanos(duration: Duration) -> Span {
+/// A time of the system.
+pub(crate) fn nanos(duration: Duration) -> Span {
     Span::from_nanos(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
 }
 
@@ -208,7 +210,7 @@ impl Carrier {
             };
             match self.ports[to].send(&leaving.buffer) {
                 Ok(true) => {
-                    let late = self.now().since(leaving.at);
+                    let late = self.now().since(leaving.at) + leaving.buffer.waited;
                     self.lateness[way].late.record(late.as_picos() / 1000);
                 }
                 Ok(false) => self.lateness[way].refused += 1,

@@ -6,6 +6,7 @@ mod tun;
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, setns};
 use shoal_trace::pcapng::LinkType;
+use shoal_units::Span;
 use socket::Socket;
 use std::fs::File;
 use std::os::fd::BorrowedFd;
@@ -80,6 +81,8 @@ pub enum Taken {
 #[derive(Clone, Debug, Default)]
 pub struct Buffer {
     header: [u8; HEADER_BYTES],
+    /// How long before it was taken it had come; zero where the system does not say.
+    pub(crate) waited: Span,
     /// The frame from its first byte on: the destination address, or the IP header of a packet without a frame.
     pub frame: Vec<u8>,
 }

@@ -2,16 +2,21 @@
 //! frames as they come, with what the kernel keeps beside them.
 
 use super::{Buffer, FRAME_BYTES, HEADER_BYTES, PortError, Taken};
+use crate::carrier::nanos;
 use nix::errno::Errno;
 use nix::ifaddrs::getifaddrs;
-use nix::sys::socket::sockopt::{RcvBuf, RcvBufForce};
+use nix::sys::socket::sockopt::{RcvBuf, RcvBufForce, ReceiveTimestampns};
 use nix::sys::socket::{
     AddressFamily, Backlog, ControlMessageOwned, LinkAddr, MsgFlags, SockFlag, SockProtocol, SockType,
     UnixAddr, bind, getsockopt, listen, recvmsg, sendmsg, setsockopt, socket,
 };
+use nix::sys::time::TimeSpec;
+use nix::time::ClockId;
 use nix::{getsockopt_impl, setsockopt_impl, sockopt_impl};
+use shoal_units::Span;
 use std::io::{IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
 
 sockopt_impl!(
     /// Sums that are not computed yet come beside the frame, and go on with it.
@@ -54,7 +59,7 @@ pub(super) struct Socket {
     /// Held as long as the port is open, and named after the interface, so that nobody else opens it. The name lies in
     /// the network namespace, and goes with the process.
     _claim: OwnedFd,
-    /// Where the next frame is read into.
+    /// Where the next frame is read into, and what the kernel keeps beside it.
     room: Box<[u8]>,
     auxiliary: Vec<u8>,
 }
@@ -86,6 +91,7 @@ impl Socket {
         // Before it is bound frames of all interfaces come; they are thrown away below.
         setsockopt(&socket, VirtualHeader, &true).map_err(|error| failed("PACKET_VNET_HDR", error))?;
         setsockopt(&socket, Auxiliary, &true).map_err(|error| failed("PACKET_AUXDATA", error))?;
+        setsockopt(&socket, ReceiveTimestampns, &true).map_err(|error| failed("SO_TIMESTAMPNS", error))?;
         setsockopt(&socket, IgnoreOutgoing, &true)
             .map_err(|error| failed("PACKET_IGNORE_OUTGOING", error))?;
         setsockopt(&socket, BypassQueue, &true).map_err(|error| failed("PACKET_QDISC_BYPASS", error))?;
@@ -101,7 +107,7 @@ impl Socket {
             mr_address: [0; 8],
         };
         setsockopt(&socket, Promiscuous, &everything).map_err(|error| failed("promiscuous mode", error))?;
-        let auxiliary = nix::cmsg_space!([u8; AUXILIARY_BYTES]);
+        let auxiliary = nix::cmsg_space!([u8; AUXILIARY_BYTES], TimeSpec);
         let mut port =
             Self { socket, _claim: claim, room: vec![0; FRAME_BYTES].into_boxed_slice(), auxiliary };
         let mut before = Buffer::default();
@@ -122,8 +128,18 @@ impl Socket {
         let mut parts = [IoSliceMut::new(&mut buffer.header), IoSliceMut::new(&mut self.room[..])];
         let flags = MsgFlags::MSG_DONTWAIT;
         let read = recvmsg::<LinkAddr>(self.socket.as_raw_fd(), &mut parts, Some(&mut self.auxiliary), flags);
-        let (bytes, tag) = match read {
-            Ok(message) => (message.bytes, message.cmsgs().map_or(None, |all| all.into_iter().find_map(tag))),
+        buffer.waited = Span::ZERO;
+        let mut tag = None;
+        let bytes = match read {
+            Ok(message) => {
+                for beside in message.cmsgs().into_iter().flatten() {
+                    match beside {
+                        ControlMessageOwned::ScmTimestampns(came) => buffer.waited = since(came),
+                        beside => tag = tag.or(tag_of(beside)),
+                    }
+                }
+                message.bytes
+            }
             Err(Errno::EAGAIN | Errno::EINTR) => return Ok(Taken::Nothing),
             Err(Errno::ENETDOWN | Errno::ENODEV) => return Ok(Taken::Down),
             Err(error) => return Err(error),
@@ -170,7 +186,7 @@ fn claim(interface: &str) -> Result<OwnedFd, PortError> {
 }
 
 /// The tag that a card has taken off a frame, as it stood there: its type and what it says.
-fn tag(message: ControlMessageOwned) -> Option<[u8; 4]> {
+fn tag_of(message: ControlMessageOwned) -> Option<[u8; 4]> {
     let ControlMessageOwned::Unknown(message) = message else { return None };
     let data = message.data_bytes;
     if data.len() < AUXILIARY_BYTES {
@@ -184,6 +200,12 @@ fn tag(message: ControlMessageOwned) -> Option<[u8; 4]> {
     let kind = if status & libc::TP_STATUS_VLAN_TPID_VALID == 0 { [0x81, 0] } else { word(18) };
     let says = word(16);
     Some([kind[0], kind[1], says[0], says[1]])
+}
+
+/// How long ago something was by the clock of frames' times, which may be set; then it was now.
+fn since(came: TimeSpec) -> Span {
+    let now = ClockId::CLOCK_REALTIME.now().unwrap_or(came);
+    nanos(Duration::from(now).saturating_sub(Duration::from(came)))
 }
 
 /// Moves the place at which a sum begins by the bytes that were put in front of it.
