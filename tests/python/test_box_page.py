@@ -192,6 +192,13 @@ def test_news_are_of_the_time_between_two_counts_and_of_few_flows() -> None:
     assert [flow["bytes"] for flow in said["flows"]] == [250_000, 250_000, *range(14, 4, -1)]
     # Those that sent 1, 2, 3 and 4 bytes.
     assert said["others"] == {"flows": 4, "bytes": 10}
+    assert said["late_us"] == 7.0
+
+
+def test_a_box_that_nothing_has_left_is_not_said_to_be_in_time() -> None:
+    counts = MadeUpBox().counts()
+    counts["ways"] = [way | {"late_us": {"p99": None}} for way in counts["ways"]]
+    assert news(counts, counts, [[], []])["late_us"] is None
 
 
 def test_a_round_trip_has_the_delay_of_the_bottleneck_in_it() -> None:
