@@ -73,7 +73,8 @@ def measure(*, runs: int = 2, seconds: int = 5) -> Iterator[str]:
         f"Frames with packets of 1500 bytes at a rate, {seconds} s each, through a faster link, on one processor "
         "of its own: how late they left. Bits are those of packets. The sender gives them straight to the interface "
         "(`frames.c` of the study), and nobody receives them. Lost are those that were not taken in time, those for "
-        "which the interface had no room, and drops of the queue. The CPU time has what the box waits awake."
+        "which the interface had no room, and drops of the queue. What packets wait in a TUN device before the box "
+        "takes them is not known, and not in its numbers. The CPU time has what the box waits awake."
     )
     heads = ("ports", "asked", "sent", "carried", "lost", "P50", "P99", "latest", "CPU a frame")
     yield table(heads, [_cells(*each) for each in late], "lr")
