@@ -139,8 +139,7 @@ def refuse_without_files(scenario: Scenario, packets: object | None, pcap: objec
     UsageError
         It does.
     """
-    trace = scenario.resolved["trace"]
-    for wanted, is_wanted, file in (("packets", trace["packets"], packets), ("pcap", trace["pcap"], pcap)):
+    for wanted, is_wanted, file in zip(("packets", "pcap"), scenario.native.packet_files, (packets, pcap), strict=True):
         if is_wanted and file is None:
             raise UsageError(
                 f"the scenario has trace.{wanted} = true, but there is no file to write to",

@@ -74,6 +74,15 @@ impl Scenario {
         })
     }
 
+    /// Whether it writes packets as a table, and as a capture.
+    #[getter]
+    fn packet_files(&self, py: Python<'_>) -> PyResult<(bool, bool)> {
+        interruptible(py, || {
+            let trace = self.experiment(None)?.trace;
+            Ok((trace.packets, trace.pcap))
+        })
+    }
+
     /// A link of the scenario alone, the first bottleneck if it has no name, with the draws of this seed.
     #[pyo3(signature = (link=None, seed=None))]
     fn bottleneck(&self, link: Option<&str>, seed: Option<u64>) -> PyResult<Bottleneck> {
