@@ -307,7 +307,7 @@ impl Observer for Log {
         self.lost.push_back(Lost { handle: handle(packet), at, reason: Some(reason) });
     }
     fn on_start(&mut self, _: u32, _: &Start, _: u32, _: Backlog) {}
-    fn on_passing(&mut self, _: u32, _: &Packet, _: Verdict, _: &Start, _: u32, _: Time) -> bool {
+    fn on_passing(&mut self, _: u32, _: &Packet, _: Verdict, _: u32, _: Time) -> bool {
         true
     }
     fn on_lost(&mut self, _: &Packet) {

@@ -50,7 +50,6 @@ pub trait Observer {
         port: u32,
         packet: &Packet,
         verdict: Verdict,
-        start: &Start,
         wire_bytes: u32,
         now: Time,
     ) -> bool;

@@ -54,7 +54,7 @@ pub const fn jiffies_between(earlier: Time, later: Time) -> Span {
 /// Instant at which a timer goes off that was set at `now` for `wait` from then, which the kernel counts in whole
 /// jiffies from the last tick on.
 #[must_use]
-#[inline]
+#[inline(never)]
 pub const fn wheel_expiry(now: Time, wait: Span) -> Time {
     let now_jiffies = START_JIFFIES + now.as_picos() / JIFFY.as_picos();
     let slot = wheel_slot(now_jiffies, whole_jiffies(wait));

@@ -179,14 +179,7 @@ impl Observer for Recorder {
         if let Some(reason) = mark {
             self.on_mark(link, packet, reason, backlog, packet.enqueued, at);
         }
-        let departure = Departure {
-            flow: packet.flow.0,
-            class: Class::of(packet),
-            has_data: packet.payload > 0,
-            sojourn: at - packet.enqueued,
-            wire_bytes,
-        };
-        self.collector.on_departure(link, departure, backlog, at);
+        self.collector.on_departure(link, departure_of(packet, packet.enqueued, at, wire_bytes), backlog, at);
         if self.has_classes {
             self.of_class(link, packet, |meter, class| {
                 meter.on_exit(at, class, packet.size.into());
@@ -227,7 +220,6 @@ impl Observer for Recorder {
         link: u32,
         packet: &Packet,
         verdict: Verdict,
-        start: &Start,
         wire_bytes: u32,
         now: Time,
     ) -> bool {
@@ -235,12 +227,24 @@ impl Observer for Recorder {
         is_plain
             && !self.has_classes
             && self.sink.is_none()
-            && self.collector.on_passing(link, departure(start, wire_bytes), now)
+            && self.collector.on_passing(link, departure_of(packet, now, now, wire_bytes), now)
     }
 
     /// A packet is dropped at any link, monitored or not.
     fn on_lost(&mut self, packet: &Packet) {
         self.collector.on_lost(packet.flow.0);
+    }
+}
+
+/// The departure at `at` of a packet that came at `since`.
+#[inline]
+fn departure_of(packet: &Packet, since: Time, at: Time, wire_bytes: u32) -> Departure {
+    Departure {
+        flow: packet.flow.0,
+        class: Class::of(packet),
+        has_data: packet.payload > 0,
+        sojourn: at - since,
+        wire_bytes,
     }
 }
 

@@ -36,14 +36,6 @@ pub struct Start {
     pub has_data: bool,
 }
 
-impl Start {
-    #[inline]
-    fn of(packet: &Packet, at: Time, since: Time) -> Self {
-        let (flow, size) = (packet.flow, packet.size);
-        Self { at, since, flow, size, class: Class::of(packet), has_data: packet.payload > 0 }
-    }
-}
-
 // Three fit into a cache line with an eighth to spare; of packets, one.
 const _: () = assert!(size_of::<Start>() == 24);
 
@@ -53,9 +45,9 @@ pub trait Watch {
     fn on_verdict(&mut self, verdict: Verdict, waiting: Backlog);
     /// The transmission of a packet begins, which leaves `waiting`.
     fn on_start(&mut self, start: &Start, waiting: Backlog);
-    /// A packet that is not dropped finds nothing before it, and is transmitted at once. Returns whether that is all
+    /// The packet that arrives is not dropped, finds nothing before it, and is transmitted at once. Returns whether that is all
     /// there is to hear; if not, [`Self::on_verdict`] and [`Self::on_start`] follow.
-    fn on_passing(&mut self, start: &Start, verdict: Verdict) -> bool;
+    fn on_passing(&mut self, packet: &Packet, verdict: Verdict, now: Time) -> bool;
 }
 
 /// Nobody hears it.
@@ -65,7 +57,7 @@ impl Watch for () {
     #[inline]
     fn on_start(&mut self, _: &Start, _: Backlog) {}
     #[inline]
-    fn on_passing(&mut self, _: &Start, _: Verdict) -> bool {
+    fn on_passing(&mut self, _: &Packet, _: Verdict, _: Time) -> bool {
         true
     }
 }
@@ -89,14 +81,21 @@ impl<L: Law> Closed<L> {
         self.leave(now, watch);
         let verdict = judge(&mut self.law, self.limit, packet, &self.waiting, now, random);
         if let Verdict::Queued { .. } = verdict {
-            if start == now && watch.on_passing(&Start::of(packet, start, now), verdict) {
+            if start == now && watch.on_passing(packet, verdict, now) {
                 debug_assert!(self.coming.is_empty(), "a packet overtakes others");
                 self.law.on_left(packet.size, &self.waiting, now);
                 return verdict;
             }
-            // Not the one above, of which another function had the address: it would lie in memory, written in parts,
-            // and its copy would have to wait for them.
-            let next = Start::of(packet, start, now);
+            // Nobody else gets its address: it would lie in memory, written in parts, and its copy would have to wait
+            // for them.
+            let next = Start {
+                at: start,
+                since: now,
+                flow: packet.flow,
+                size: packet.size,
+                class: Class::of(packet),
+                has_data: packet.payload > 0,
+            };
             self.waiting.put(next.size, next.class == Class::Ect);
             self.coming.push_back(&next);
         }

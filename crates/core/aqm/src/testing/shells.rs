@@ -26,11 +26,11 @@ impl Watch for Vec<Event> {
         self.push(Event::Start(start.at, waiting));
     }
     /// Every second one is told at once.
-    fn on_passing(&mut self, start: &Start, verdict: Verdict) -> bool {
+    fn on_passing(&mut self, packet: &Packet, verdict: Verdict, now: Time) -> bool {
         let at_once = self.len().is_multiple_of(2);
         if at_once {
-            self.on_verdict(verdict, Backlog { packets: 1, bytes: start.size.into() });
-            self.on_start(start, Backlog::default());
+            self.on_verdict(verdict, Backlog { packets: 1, bytes: packet.size.into() });
+            self.push(Event::Start(now, Backlog::default()));
         }
         at_once
     }

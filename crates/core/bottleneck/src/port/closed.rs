@@ -187,9 +187,8 @@ impl<O: Observer> Watch for Probe<'_, O> {
     }
 
     #[inline]
-    fn on_passing(&mut self, start: &Start, verdict: Verdict) -> bool {
-        let Some((packet, now)) = self.arrival else { return false };
-        let wire_bytes = self.wire_bytes(start);
-        self.observer.on_passing(self.number, packet, verdict, start, wire_bytes, now)
+    fn on_passing(&mut self, packet: &Packet, verdict: Verdict, now: Time) -> bool {
+        let wire_bytes = u32::from(packet.size) + self.overhead;
+        self.observer.on_passing(self.number, packet, verdict, wire_bytes, now)
     }
 }
