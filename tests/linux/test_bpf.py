@@ -11,10 +11,12 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from shoal.linux.demo import scalable_controls
 from shoal.linux.places import cache
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -156,6 +158,33 @@ def test_loaded_while_the_command_lasts(folder: Path) -> None:
         held.send_signal(signal.SIGINT)
         assert held.wait(timeout=30) == 0
     assert "dctcp_ikr" not in AVAILABLE.read_text().split()
+
+
+def test_the_demonstration_sends_over_it(folder: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "shoal", "bpf", "load", "dctcp_ikr"], stdout=subprocess.DEVNULL
+    ) as held:
+        try:
+            while "dctcp_ikr" not in AVAILABLE.read_text():
+                assert held.poll() is None
+                time.sleep(0.1)
+            done = shoal("demo", "--seconds", "6", "--no-page", "--json")
+        finally:
+            held.send_signal(signal.SIGINT)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    # A kernel that has a DCTCP of its own shows that.
+    assert said["control"] in ("dctcp", "dctcp_ikr")
+    assert f"{scalable_controls[said['control']]} and CUBIC without ECN" in done.stderr
+    ours = [flow for flow in said["ways"][0]["flows"] if "DCTCP" in flow["flow"]]
+    assert len(ours) == 2
+    for flow in ours:
+        assert flow["marked"] > 0
+        assert flow["dropped"] == 0
+    # DualPI2 couples the two: neither has less than a quarter of the other's rate.
+    volumes = {flow["flow"]: flow["bytes"] for flow in said["ways"][0]["flows"]}
+    ratio = volumes[scalable_controls[said["control"]]] / volumes["CUBIC"]
+    assert 0.25 < ratio < 4
 
 
 def test_pinned_until_it_is_unloaded(folder: Path) -> None:

@@ -31,7 +31,8 @@ def demo(
     """Show a box on this machine alone: its own kernel sends through it between network namespaces.
 
     Two bulk flows and two videos share a bottleneck with a round trip of 20 ms: one of each over DCTCP, if the kernel
-    has it, else over CUBIC with ECN, and one of each over CUBIC without. A video has a frame of 20 kB every 40 ms,
+    has it (`sudo shoal bpf load dctcp_ikr`, in another terminal, gives it one), else over CUBIC with ECN, and one of
+    each over CUBIC without. A video has a frame of 20 kB every 40 ms,
     which is of use if it is complete 50 ms after it was due. The page shows what each gets, how long packets wait, and
     which frames are late; its sliders move the bottleneck while everything goes on.
 
@@ -45,7 +46,7 @@ def demo(
     """
     from shoal.cli.box import carry, verdict
     from shoal.cli.box_live import flows
-    from shoal.linux.demo import Hosts
+    from shoal.linux.demo import Hosts, scalable_controls
     from shoal.linux.namespaces import Namespaces
 
     with Namespaces() as namespaces, Hosts(namespaces) as hosts:
@@ -53,6 +54,10 @@ def demo(
         link: Any = scenario.resolved["bottleneck"]
         said = f"{hosts.name} and CUBIC without ECN, a bulk flow and a video of each, behind {link['aqm']['kind']}"
         talk.note(f"{said} at {link['rate']}")
+        if hosts.control not in scalable_controls:
+            talk.note(
+                "the kernel has no DCTCP; it has one while `sudo shoal bpf load dctcp_ikr` runs in another terminal"
+            )
         ends = ("left", "right")
         counts = carry(scenario, ends, seconds, page=not no_page, namespace=namespaces.box, hosts=hosts)
     videos = {name: {"of": video.of, "late": video.late} for name, video in hosts.videos.items()}

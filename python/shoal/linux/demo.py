@@ -16,8 +16,8 @@ from shoal.linux.namespaces import RECEIVER, RECEIVER_ECN, Namespaces
 
 #: Frames of the videos, as in the scenario `video`.
 frame_bytes, every_s, deadline_s = 20_000, 0.04, 0.05
-# Scalable controls that kernels may have, the first that this one has; else CUBIC with ECN.
-_scalable = ("dctcp",)
+#: Scalable controls that kernels may have, with their names, the best known first; the other one is a BPF program.
+scalable_controls = {"dctcp": "DCTCP", "dctcp_ikr": "DCTCP (IKR)"}
 
 
 @dataclass
@@ -138,13 +138,13 @@ class Hosts:
 
 def scalable() -> tuple[str, str]:
     """The scalable control of this kernel, which may load a module for it, and its name; else CUBIC with ECN."""
-    for control in _scalable:
+    for control, name in scalable_controls.items():
         with socket.socket() as asking:
             try:
                 asking.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, control.encode())
             except OSError:
                 continue
-            return control, control.upper()
+            return control, name
     return "cubic", "CUBIC with ECN"
 
 
