@@ -45,8 +45,8 @@ pub trait Watch {
     fn on_verdict(&mut self, verdict: Verdict, waiting: Backlog);
     /// The transmission of a packet begins, which leaves `waiting`.
     fn on_start(&mut self, start: &Start, waiting: Backlog);
-    /// The packet that arrives is not dropped, finds nothing before it, and is transmitted at once. Returns whether that is all
-    /// there is to hear; if not, [`Self::on_verdict`] and [`Self::on_start`] follow.
+    /// The packet that arrives is not dropped, finds nothing before it, and is transmitted at once. Returns whether
+    /// that is all there is to hear; if not, [`Self::on_verdict`] and [`Self::on_start`] follow.
     fn on_passing(&mut self, packet: &Packet, verdict: Verdict, now: Time) -> bool;
 }
 
