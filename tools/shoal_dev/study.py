@@ -293,8 +293,9 @@ def benches(*words: str) -> str:
     return subprocess.run([*BENCHES, *words], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout.rstrip()
 
 
-# The last commit in which numbers of many pages have changed on purpose: timers of Linux wait for a slot of the
-# kernel's wheel. What was recorded before is no longer what the simulator gives, until it is recorded again.
+# The last commit in which numbers of many pages have changed on purpose: receivers' round-trip times, ticks of
+# timestamps, and timeouts behind probes. What was recorded before is no longer what the simulator gives, until it is
+# recorded again.
 RESULTS_CHANGED = "23b2b60a"
 
 
