@@ -42,7 +42,7 @@ const _: () = assert!(size_of::<Start>() == 24);
 /// Whoever hears what happens at a closed queue, in the order in which it does.
 pub trait Watch {
     /// The packet that arrives has this fate; `waiting` is the backlog then.
-    fn on_verdict(&mut self, verdict: Verdict, waiting: Backlog);
+    fn on_verdict(&mut self, packet: &Packet, verdict: Verdict, waiting: Backlog, now: Time);
     /// The transmission of a packet begins, which leaves `waiting`.
     fn on_start(&mut self, start: &Start, waiting: Backlog);
     /// The packet that arrives is not dropped, finds nothing before it, and is transmitted at once. Returns whether
@@ -53,7 +53,7 @@ pub trait Watch {
 /// Nobody hears it.
 impl Watch for () {
     #[inline]
-    fn on_verdict(&mut self, _: Verdict, _: Backlog) {}
+    fn on_verdict(&mut self, _: &Packet, _: Verdict, _: Backlog, _: Time) {}
     #[inline]
     fn on_start(&mut self, _: &Start, _: Backlog) {}
     #[inline]
@@ -99,7 +99,7 @@ impl<L: Law> Closed<L> {
             self.waiting.put(next.size, next.class == Class::Ect);
             self.coming.push_back(&next);
         }
-        watch.on_verdict(verdict, self.waiting.backlog());
+        watch.on_verdict(packet, verdict, self.waiting.backlog(), now);
         if start == now {
             self.leave(now, watch);
         }

@@ -19,7 +19,7 @@ enum Event {
 }
 
 impl Watch for Vec<Event> {
-    fn on_verdict(&mut self, verdict: Verdict, waiting: Backlog) {
+    fn on_verdict(&mut self, _: &Packet, verdict: Verdict, waiting: Backlog, _: Time) {
         self.push(Event::Arrival(verdict, waiting));
     }
     fn on_start(&mut self, start: &Start, waiting: Backlog) {
@@ -29,7 +29,7 @@ impl Watch for Vec<Event> {
     fn on_passing(&mut self, packet: &Packet, verdict: Verdict, now: Time) -> bool {
         let at_once = self.len().is_multiple_of(2);
         if at_once {
-            self.on_verdict(verdict, Backlog { packets: 1, bytes: packet.size.into() });
+            self.on_verdict(packet, verdict, Backlog { packets: 1, bytes: packet.size.into() }, now);
             self.push(Event::Start(now, Backlog::default()));
         }
         at_once

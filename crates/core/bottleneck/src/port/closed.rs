@@ -134,7 +134,7 @@ impl Judge {
         if *probe == UNMONITORED {
             return queue.arrive(packet, start, now, random, &mut ());
         }
-        let mut probe = Probe { number: *probe, overhead, arrival: Some((packet, now)), observer };
+        let mut probe = Probe { number: *probe, overhead, observer };
         queue.arrive(packet, start, now, random, &mut probe)
     }
 
@@ -150,7 +150,7 @@ impl Judge {
         if self.probe == UNMONITORED {
             self.queue.leave(now, &mut ());
         } else {
-            let mut probe = Probe { number: self.probe, overhead, arrival: None, observer };
+            let mut probe = Probe { number: self.probe, overhead, observer };
             self.queue.leave(now, &mut probe);
         }
     }
@@ -160,30 +160,19 @@ impl Judge {
 struct Probe<'a, O> {
     number: u32,
     overhead: u32,
-    /// The packet that arrives, and when.
-    arrival: Option<(&'a Packet, Time)>,
     observer: &'a mut O,
-}
-
-impl<O> Probe<'_, O> {
-    #[inline]
-    fn wire_bytes(&self, start: &Start) -> u32 {
-        u32::from(start.size) + self.overhead
-    }
 }
 
 impl<O: Observer> Watch for Probe<'_, O> {
     #[inline]
-    fn on_verdict(&mut self, verdict: Verdict, waiting: Backlog) {
-        if let Some((packet, now)) = self.arrival {
-            // Only rows about packets need the backlog that the packet finds, and with them ports are not closed.
-            self.observer.on_arrival(self.number, packet, Backlog::default(), verdict, waiting, now);
-        }
+    fn on_verdict(&mut self, packet: &Packet, verdict: Verdict, waiting: Backlog, now: Time) {
+        // Only rows about packets need the backlog that the packet finds, and with them ports are not closed.
+        self.observer.on_arrival(self.number, packet, Backlog::default(), verdict, waiting, now);
     }
 
     #[inline]
     fn on_start(&mut self, start: &Start, waiting: Backlog) {
-        self.observer.on_start(self.number, start, self.wire_bytes(start), waiting);
+        self.observer.on_start(self.number, start, u32::from(start.size) + self.overhead, waiting);
     }
 
     #[inline]
