@@ -1,5 +1,6 @@
 //! The loop: frames are taken as they come, and sent when they are due, by the clock of the system.
 
+use crate::port::nanos;
 use crate::{Ahead, Buffer, Change, Decision, Direction, Frame, Port, Record, Taken};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -74,11 +75,6 @@ pub struct Carrier {
 /// The system's clock that only goes on; zero on a system without one, of which none is known.
 fn monotonic() -> Duration {
     ClockId::CLOCK_MONOTONIC.now().map_or(Duration::ZERO, Duration::from)
-}
-
-/// A time of the system.
-pub(crate) fn nanos(duration: Duration) -> Span {
-    Span::from_nanos(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
 }
 
 const SIDES: [&str; 2] = ["in", "out"];

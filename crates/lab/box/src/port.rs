@@ -11,6 +11,7 @@ use socket::Socket;
 use std::fs::File;
 use std::os::fd::BorrowedFd;
 use std::path::Path;
+use std::time::Duration;
 use thiserror::Error;
 use tun::Tun;
 
@@ -62,6 +63,11 @@ pub enum PortError {
         /// What the system says.
         error: Errno,
     },
+}
+
+/// A time of the system.
+pub(crate) fn nanos(duration: Duration) -> Span {
+    Span::from_nanos(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
 }
 
 /// What became of a question for a frame.

@@ -1,8 +1,7 @@
 //! An Ethernet interface as a raw socket (AF_PACKET, [packet(7)](https://man7.org/linux/man-pages/man7/packet.7.html)):
 //! frames as they come, with what the kernel keeps beside them.
 
-use super::{Buffer, FRAME_BYTES, HEADER_BYTES, PortError, Taken};
-use crate::carrier::nanos;
+use super::{Buffer, FRAME_BYTES, HEADER_BYTES, PortError, Taken, nanos};
 use nix::errno::Errno;
 use nix::ifaddrs::getifaddrs;
 use nix::sys::socket::sockopt::{RcvBuf, RcvBufForce, ReceiveTimestampns};
