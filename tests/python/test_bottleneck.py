@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -170,6 +171,22 @@ def test_next_ps_knows_of_a_packet_that_came() -> None:
     assert link.next_ps == 1_000_000_000
     assert [event.handle for event in link.events(10**12)] == [7]
     assert link.next_ps is None
+
+
+def test_link_of_one_thread_is_used_and_dropped_in_another() -> None:
+    links = [shoal.Bottleneck(shoal.Scenario.from_toml(SCENARIO))]
+
+    def use() -> None:
+        links[0].enqueue(0, 1500, handle=7)
+        arrived.extend(event.handle for event in links[0].events(10**12))
+        del links[0]
+
+    arrived: list[int] = []
+    thread = threading.Thread(target=use)
+    thread.start()
+    thread.join()
+    # What fails as an object is dropped is an unraisable exception, and pytest makes a failure of it.
+    assert (arrived, links) == ([7], [])
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 mod bottleneck;
 mod conformance;
 mod errors;
+mod exclusive;
 mod linux;
 mod metrics;
 mod models;

@@ -1,6 +1,7 @@
 //! A bottleneck between two interfaces, for `shoal box`.
 
 use crate::errors::{OutputError, ScenarioError, not_written};
+use crate::exclusive::Exclusive;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -16,9 +17,9 @@ use std::path::Path;
 use std::time::Duration;
 
 /// A box: two interfaces, and what is between them.
-#[pyclass(module = "shoal._native", unsendable)]
+#[pyclass(module = "shoal._native")]
 pub struct Box {
-    carrier: std::boxed::Box<Carrier>,
+    carrier: Exclusive<std::boxed::Box<Carrier>>,
     changes: Changes,
     /// How long packets waited that the caller knows of, by class.
     told: [Histogram; 2],
@@ -43,7 +44,7 @@ impl Box {
         let link_type = ports[0].link_type();
         let record = pcap.map(|(path, about)| Record::create(path, link_type, interfaces, about)).transpose();
         let record = record.map_err(|error| not_written(&error))?;
-        let carrier = std::boxed::Box::new(Carrier::new(ports, ways, record));
+        let carrier = Exclusive::new(std::boxed::Box::new(Carrier::new(ports, ways, record)));
         Ok(Self { carrier, changes, told: Default::default() })
     }
 }
@@ -137,13 +138,13 @@ fn unreadable(error: &ReadError) -> PyErr {
 impl Box {
     /// Carries frames for so many seconds.
     fn run_for(&mut self, seconds: f64) -> PyResult<()> {
-        self.carrier.run_for(Duration::from_secs_f64(seconds)).map_err(|stop| stopped(&stop))
+        self.carrier.get().run_for(Duration::from_secs_f64(seconds)).map_err(|stop| stopped(&stop))
     }
 
     /// Changes the box as a key and a value of its scenario say.
     fn change(&mut self, words: &str) -> PyResult<()> {
         let (change, later) = self.changes.read(words).map_err(ScenarioError::new_err)?;
-        self.carrier.change(&change, words).map_err(|stop| stopped(&stop))?;
+        self.carrier.get().change(&change, words).map_err(|stop| stopped(&stop))?;
         if let Some(later) = later {
             self.changes.0 = later;
         }
@@ -154,7 +155,7 @@ impl Box {
     /// packets and of all others, three numbers for each range, from seconds, to seconds, packets.
     fn waits(&mut self) -> [Vec<f64>; 2] {
         [Class::Ect, Class::NotEct].map(|class| {
-            let now = self.carrier.ways_mut()[0].waits(class);
+            let now = self.carrier.get().ways_mut()[0].waits(class);
             let told = &mut self.told[class as usize];
             let numbers = now
                 .gained(told)
@@ -167,14 +168,15 @@ impl Box {
 
     /// Ends the record, if one is kept.
     fn end_record(&mut self) -> PyResult<()> {
-        self.carrier.end_record().map_err(|error| not_written(&error))
+        self.carrier.get().end_record().map_err(|error| not_written(&error))
     }
 
     /// What has come and gone so far, as JSON.
     fn counts(&mut self) -> String {
-        let (now, lateness) = (self.carrier.now(), self.carrier.lateness().clone());
+        let carrier = self.carrier.get();
+        let (now, lateness) = (carrier.now(), carrier.lateness().clone());
         let ways: Vec<Value> =
-            self.carrier.ways_mut().iter().zip(lateness).map(|(way, late)| counted(way, &late)).collect();
+            carrier.ways_mut().iter().zip(lateness).map(|(way, late)| counted(way, &late)).collect();
         json!({ "at_s": now.as_secs_f64(), "ways": ways }).to_string()
     }
 }
