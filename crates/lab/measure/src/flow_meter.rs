@@ -185,6 +185,9 @@ pub struct FlowMeter {
     cwnd_max: u32,
     /// Alpha, NaN if the controller has none. Single precision is exact for values of up to 24 bits.
     alpha: f32,
+    /// Whether rows are kept of the flow as well, see [`Collector::traces`](crate::Collector::traces). It lies here since
+    /// a sender with its meter would be a cache line longer with it elsewhere.
+    pub is_traced: bool,
 }
 
 // The meters of 40,000 flows fit a second-level cache only if they stay small.
@@ -208,6 +211,7 @@ impl FlowMeter {
             cwnd_min: u32::MAX,
             cwnd_max: 0,
             alpha: f32::NAN,
+            is_traced: false,
         }
     }
 

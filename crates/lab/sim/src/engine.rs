@@ -347,7 +347,7 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
         let config = &self.experiment.endpoints[slot.endpoint as usize];
         // The counters fill more than a cache line, so they are copied only for flows whose events are
         // recorded.
-        let counters = slot.is_traced.then(|| *slot.sender.counters());
+        let counters = slot.meter.is_traced.then(|| *slot.sender.counters());
         let srtt = slot.sender.srtt();
         let packets = &mut slot.packets;
         let partner =

@@ -30,29 +30,23 @@ pub(crate) struct SenderSlot {
     /// Slot of the connection in the other direction, with which this one is one for the application, or
     /// [`NO_PARTNER`].
     pub(crate) partner: u32,
-    /// Whether the flow's controller and events are traced.
-    pub(crate) is_traced: bool,
 }
 
+// Twelve cache lines: with 40,000 flows, none of them is in a near cache when its turn comes.
+const _: () = assert!(size_of::<SenderSlot>() <= 768);
+
 impl SenderSlot {
-    /// A new sender; its meter's window begins at `window_start`.
-    pub(crate) fn new(
-        config: &EndpointConfig,
-        number: FlowId,
-        at: Place,
-        window_start: Time,
-        is_traced: bool,
-    ) -> Self {
+    /// A new sender with its meter.
+    pub(crate) fn new(config: &EndpointConfig, number: FlowId, at: Place, meter: FlowMeter) -> Self {
         Self {
             sender: Sender::new(config, number),
             armed: Time::NEVER,
             route: at.route,
             endpoint: at.endpoint,
-            meter: FlowMeter::new(window_start),
+            meter,
             milestone: u64::MAX,
             packets: 0,
             partner: NO_PARTNER,
-            is_traced,
         }
     }
 

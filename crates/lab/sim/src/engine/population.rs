@@ -148,8 +148,9 @@ impl<E: Deref<Target = Experiment>> Simulation<E> {
         let (there, back) = self.places(plan, is_asking);
         let config = &self.experiment.endpoints[plan.endpoint as usize];
         let window_start = Time::ZERO + self.experiment.warmup;
-        let is_traced = self.network.recorder.collector.traces(number);
-        let mut sender = SenderSlot::new(config, FlowId(number), there, window_start, is_traced);
+        let mut meter = FlowMeter::new(window_start);
+        meter.is_traced = self.network.recorder.collector.traces(number);
+        let mut sender = SenderSlot::new(config, FlowId(number), there, meter);
         if config.cc.needs_rate_samples() {
             let draws = Stream::new(self.experiment.seed, &format!("flow/{number}")).uniform_u64();
             sender.sender.set_seed(draws);
