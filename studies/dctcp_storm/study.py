@@ -173,7 +173,13 @@ def kernel_columns(cured: str, seeds: int) -> dict[str, Column]:
     """The columns of kernels by their titles, with so many seeds."""
     images = {f"Linux {kernel_release()}": find_image(), "Linux 6.12": find_image("6.12")}
     if cured:
-        images["the same with the patch"] = Image(cache("kernels", cured))
+        patched = Image(cache("kernels", cured))
+        if any(image.folder == patched.folder for image in images.values()):
+            raise shoal.UsageError(
+                f"{cured} is the default kernel, beside which it is to be compared",
+                hint="`shoal linux build` makes the distribution's kernel the default again",
+            )
+        images["the same with the patch"] = patched
     return {title: Column(on_linux(image), range(1, 1 + seeds), is_kernel=True) for title, image in images.items()}
 
 
