@@ -185,8 +185,8 @@ pub struct FlowMeter {
     cwnd_max: u32,
     /// Alpha, NaN if the controller has none. Single precision is exact for values of up to 24 bits.
     alpha: f32,
-    /// Whether rows are kept of the flow as well, see [`Collector::traces`](crate::Collector::traces). It lies here since
-    /// a sender with its meter would be a cache line longer with it elsewhere.
+    /// Whether rows are kept of the flow as well, see [`Collector::traces`](crate::Collector::traces). It lies here
+    /// since a sender with its meter would be a cache line longer with it elsewhere.
     pub is_traced: bool,
 }
 
